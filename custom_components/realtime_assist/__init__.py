@@ -1,0 +1,1 @@
+"""Realtime Assist: a house that talks and remembers."""

@@ -1,0 +1,1 @@
+"""What is remembered. Nothing here imports Home Assistant, except `storage.py`, nor `realtime/`."""

@@ -1,0 +1,1 @@
+"""From an Assist pipeline run to a Turn."""

@@ -1,0 +1,1 @@
+"""Talking to a realtime model. Nothing here imports Home Assistant or `memory/`."""

@@ -12,3 +12,16 @@ CONF_PROVIDER: Final = "provider"
 CONF_BASE_URL: Final = "base_url"
 
 SUBENTRY_ASSISTANT: Final = "assistant"
+
+# Keys of an assistant's subentry. Home Assistant's `const` has the others: model, prompt,
+# llm_hass_api and language.
+CONF_VOICE: Final = "voice"
+CONF_TURN_DETECTION: Final = "turn_detection"
+CONF_HISTORY_SCOPE: Final = "history_scope"
+CONF_CONVERSATION_TIMEOUT: Final = "conversation_timeout"
+CONF_RESUME_TOKENS: Final = "resume_tokens"
+CONF_CONTEXT_TOKENS: Final = "context_tokens"
+CONF_SUMMARIZER: Final = "summarizer"
+CONF_AI_TASK_ENTITY: Final = "ai_task_entity"
+CONF_FALLBACK_TTS: Final = "fallback_tts"
+CONF_TRANSCRIPTION_MODEL: Final = "transcription_model"

@@ -1,0 +1,1 @@
+"""Where Home Assistant looks for custom integrations."""

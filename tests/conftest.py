@@ -6,8 +6,8 @@ from unittest.mock import patch
 
 import pytest
 
-# Home Assistant looks for the package `custom_components`, and the test plugin brings one of its own: whichever is imported
-# first wins.
+# Home Assistant looks for the package `custom_components`, and the test plugin brings one of
+# its own: whichever is imported first wins.
 import custom_components.realtime_assist  # noqa: F401
 
 
@@ -15,7 +15,8 @@ import custom_components.realtime_assist  # noqa: F401
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[None]:
     """Prepare Home Assistant in the tests that use it, and cost the others nothing.
 
-    This repository's integration can be found, and speech that Home Assistant caches stays out of the working tree.
+    This repository's integration can be found, and speech that Home Assistant caches stays out
+    of the working tree.
     """
     if "hass" not in request.fixturenames:
         yield

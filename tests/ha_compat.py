@@ -1,11 +1,12 @@
 """Early pytest plugin: lets one test plugin serve every supported Home Assistant.
 
-`pytest-homeassistant-custom-component` is made for one Home Assistant release, and here it also runs on the next one. It is
-loaded by entry point, and `-p` plugins come before those, so what it expects is put in place here.
+`pytest-homeassistant-custom-component` is made for one Home Assistant release, and here it
+also runs on the next one. It is loaded by entry point, and `-p` plugins come before those, so
+what it expects is put in place here.
 """
 
-# Home Assistant replaces `httpx` by its successor when it is imported. The test plugin imports `httpx`, so Home Assistant
-# must come first.
+# Home Assistant replaces `httpx` by its successor when it is imported, and the test plugin
+# imports `httpx`: so Home Assistant must come first.
 import homeassistant  # noqa: F401
 from homeassistant.components import logger
 
@@ -13,4 +14,4 @@ from homeassistant.components import logger
 if not hasattr(logger, "_clear_logger_overwrites"):
     from homeassistant.components.logger import helpers
 
-    logger._clear_logger_overwrites = helpers._clear_logger_overwrites  # noqa: SLF001
+    logger._clear_logger_overwrites = helpers._clear_logger_overwrites

@@ -25,3 +25,8 @@ CONF_SUMMARIZER: Final = "summarizer"
 CONF_AI_TASK_ENTITY: Final = "ai_task_entity"
 CONF_FALLBACK_TTS: Final = "fallback_tts"
 CONF_TRANSCRIPTION_MODEL: Final = "transcription_model"
+
+CONF_CREATE_PIPELINE: Final = "create_pipeline"
+
+# Option of an entry: it had its first assistant, which must not come back when it is deleted.
+CONF_ASSISTANT_MADE: Final = "assistant_made"

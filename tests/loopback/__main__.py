@@ -29,17 +29,20 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="seed of ids, delays and mix")
     parser.add_argument("--mix", action="store_true", help="throw dice for what is not recorded")
     parser.add_argument("--lifetime", type=float, default=3600.0, help="seconds a session lasts")
+    parser.add_argument("--any-model", action="store_true", help="accept models of any name")
     parser.add_argument("--log", type=Path, help="write every event to this file, a line each")
     return parser.parse_args()
 
 
-def _brain(name: str) -> Brain:
-    """Return the brain of that name; the speaking one has heavy imports of its own."""
+async def _brain(name: str) -> Brain:
+    """Return the brain of that name, ready; the speaking one has heavy imports of its own."""
     if name == "scripted":
         return ScriptedBrain()
     from .speaking import SpeakingBrain  # noqa: PLC0415
 
-    return SpeakingBrain()
+    brain = SpeakingBrain()
+    await brain.prepare()
+    return brain
 
 
 class _Log:
@@ -64,7 +67,7 @@ async def _serve(arguments: argparse.Namespace, log: TextIO | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     server = LoopbackServer(
-        _brain(arguments.brain),
+        await _brain(arguments.brain),
         personality=personality,
         switches=switches,
         clock=RealClock(arguments.speed),
@@ -72,6 +75,7 @@ async def _serve(arguments: argparse.Namespace, log: TextIO | None) -> None:
         lifetime=arguments.lifetime,
         seed=arguments.seed,
         port=arguments.port,
+        any_model=arguments.any_model,
         witness=None if log is None else _Log(log),
     )
     async with server:

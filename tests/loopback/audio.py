@@ -26,7 +26,10 @@ def silence(ms: float) -> bytes:
 
 
 def tone(ms: float, hertz: float = 440.0, amplitude: int = 8000) -> bytes:
-    """Return a sine of `ms` milliseconds; `hertz` is rounded to a whole number of samples a cycle."""
+    """Return a sine of `ms` milliseconds.
+
+    `hertz` is rounded to a whole number of samples a cycle.
+    """
     cycle = _cycle(max(2, round(RATE / hertz)), amplitude)
     wanted = 2 * int(RATE * ms / 1000)
     return (cycle * (wanted // len(cycle) + 1))[:wanted]
@@ -41,7 +44,9 @@ def _cycle(samples: int, amplitude: int) -> bytes:
 
 
 def voice_for(text: str, characters_per_second: float = 15.0) -> bytes:
-    """Return a tone that stands for `text` being spoken: its length by its letters, its pitch by its words.
+    """Return a tone that stands for `text` being spoken.
+
+    Its length by its letters, its pitch by its words.
 
     Two different texts sound different, so that audio can be told apart by its bytes.
     """
@@ -55,7 +60,7 @@ def loudness(pcm: bytes | bytearray) -> float:
     samples = array.array("h")
     samples.frombytes(bytes(pcm[: len(pcm) // 2 * 2]))
     values = _little(samples)
-    return math.sqrt(sum(map(mul, values, values)) / len(values)) if values else 0.0
+    return math.sqrt(sum(map(mul, values, values, strict=True)) / len(values)) if values else 0.0
 
 
 def wav(pcm: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """What thinks behind the server, and a scripted one for tests.
 
-A brain sees only what a model would see: texts and audio bytes in their order, instructions and tools.
-It sees no item ids, no metadata, and no transcript of audio: what was said, it must hear.
+A brain sees only what a model would see: texts and audio bytes in their order, instructions and
+tools. It sees no item ids, no metadata, and no transcript of audio: what was said, it must hear.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,8 +18,9 @@ type Json = dict[str, Any]
 class ItemView:
     """One item as a model sees it. `kind` says which of the fields are set.
 
-    `text` of a message are its texts; `audio` is PCM at 24 kHz. A call has `name` and `arguments`, an
-    output `output` and the `name` of its call. `heard` is what the brain itself understood of the audio.
+    `text` of a message are its texts; `audio` is PCM at 24 kHz. A call has `name` and `arguments`,
+    an output `output` and the `name` of its call. `heard` is what the brain itself understood of
+    the audio.
     """
 
     kind: Literal["message", "call", "output"]
@@ -57,8 +58,8 @@ class Request:
 class Speech:
     """Something said aloud; in a text response the same words as text.
 
-    `pcm` is what it sounds like (default: the brain's own voice); `ms` instead asks for a tone of that
-    length. `phase` overrides what gpt-realtime-2.1 would say about it.
+    `pcm` is what it sounds like (default: the brain's own voice); `ms` instead asks for a tone of
+    that length. `phase` overrides what gpt-realtime-2.1 would say about it.
     """
 
     text: str
@@ -109,7 +110,7 @@ class Reply:
     after: float | None = None
 
     @classmethod
-    def of(cls, made: "Answer") -> "Reply":
+    def of(cls, made: Answer) -> Reply:
         """Return a reply for a text, one part, several, or a reply itself."""
         if isinstance(made, Reply):
             return made
@@ -126,7 +127,10 @@ type Script = Answer | Callable[[Request], Answer]
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What the other model, that only writes down, made of a user's audio: right, wrong, or failed."""
+    """What the other model, that only writes down, made of a user's audio.
+
+    Right, wrong, or failed.
+    """
 
     text: str = ""
     failure: str | None = None
@@ -151,9 +155,10 @@ class Brain(Protocol):
 class ScriptedBrain:
     """Says and hears what a test wrote down.
 
-    `replies` are used up in order by responses in the conversation, `asides` by out-of-band ones; then
-    `default` is said. An answer may be a function of the request. `hears` are the transcripts of the
-    user's audio, in order, then `default_hears`. `requests` keeps every request that was answered.
+    `replies` are used up in order by responses in the conversation, `asides` by out-of-band ones;
+    then `default` is said. An answer may be a function of the request. `hears` are the transcripts
+    of the user's audio, in order, then `default_hears`. `requests` keeps every request that was
+    answered.
     """
 
     replies: Iterable[Script] = ()

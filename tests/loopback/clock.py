@@ -29,7 +29,10 @@ class Clock(Protocol):
 
 
 class RealClock:
-    """The machine's time, `speed` times as fast; a speed of 0 means that nothing ever takes time."""
+    """The machine's time, `speed` times as fast.
+
+    A speed of 0 means that nothing ever takes time.
+    """
 
     def __init__(self, speed: float = 1.0) -> None:
         """Start at the present moment."""

@@ -1,9 +1,12 @@
-"""The configuration of one session: what it starts with, and how an update changes it or is refused."""
+"""The configuration of one session.
+
+What it starts with, and how an update changes it or is refused.
+"""
 
 import copy
 from typing import Any
 
-from .conversation import text_tokens
+from .items import text_tokens
 from .models import Model
 from .refusal import RefusedError
 
@@ -69,7 +72,9 @@ class SessionConfig:
         return self.wire["audio"]["output"]["voice"]
 
     def update(self, changes: Json, *, spoke: bool, busy: bool) -> None:
-        """Change what `changes` names and nothing else. Raises RefusedError, and then nothing changed.
+        """Change what `changes` names and nothing else.
+
+        Raises RefusedError, and then nothing changed.
 
         `spoke`: assistant audio exists, so the voice is fixed. `busy`: a response runs.
         """

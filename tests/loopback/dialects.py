@@ -1,7 +1,7 @@
 """How other servers write the same events: small functions from an event to its other form.
 
-A shaper returns the event as that server sends it, or None where that server sends nothing. An adapter
-returns what a client wrote for that server in the form of the GA reference.
+A shaper returns the event as that server sends it, or None where that server sends nothing. An
+adapter returns what a client wrote for that server in the form of the GA reference.
 """
 
 from typing import Any
@@ -34,8 +34,8 @@ def localai_event_id(event: Json) -> Json:
 
 def hugging_face_errors(event: Json) -> Json:
     """Hugging Face calls an unknown item `conversation_item_not_found`."""
-    error = event.get("error")
-    if event["type"] == "error" and error["type"] == "item_delete_invalid_item_id":
+    error: Json = event.get("error", {})
+    if error.get("type") == "item_delete_invalid_item_id":
         return event | {"error": error | {"type": "conversation_item_not_found"}}
     return event
 

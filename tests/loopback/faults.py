@@ -1,24 +1,55 @@
 """Scripted misbehaviour: what goes wrong, at which event, for the how-manieth time.
 
-A :class:`Fault` names the event it waits for: a server event by its type (`response.done`, with `*` and
-`?` as wildcards, in the names of the API or as the personality renames it), a client event with `client:`
-in front. Delays run on the server's clock.
+A :class:`Fault` names the event it waits for: a server event by its type (`response.done`, with `*`
+and `?` as wildcards, in the names of the API or as the personality renames it), a client event with
+`client:` in front. Delays run on the server's clock.
+
+What strikes an event is folded into a :class:`Passage`, which the connection carries out.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 type Json = dict[str, Any]
 
 
+@dataclass
+class Passage:
+    """How one event passes: what is done in its place, before it, to it and after it."""
+
+    event: Json
+    times: int = 1
+    wait: float = 0.0
+    overtaken: bool = False
+    drop: Drop | None = None
+    hang: bool = False
+    hold: Reorder | None = None
+    frames: list[bytes | str] = field(default_factory=list)
+    errors: list[Error] = field(default_factory=list)
+    before: list[Json] = field(default_factory=list)
+    after: list[Json] = field(default_factory=list)
+
+
+class Action(Protocol):
+    """Something that goes wrong with an event."""
+
+    def bend(self, passage: Passage) -> None:
+        """Change how the event passes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """The connection ends in place of the event: 1006 without a close frame, else with that code."""
+    """The connection ends in place of the event: 1006 without a close frame, else by that code."""
 
     code: int = 1006
     reason: str = ""
+
+    def bend(self, passage: Passage) -> None:
+        """Let the connection end here."""
+        passage.drop = self
+        passage.times = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +59,18 @@ class Delay:
     seconds: float
     overtake: bool = False
 
+    def bend(self, passage: Passage) -> None:
+        """Let it wait."""
+        passage.wait += self.seconds
+        passage.overtaken = passage.overtaken or self.overtake
+
 
 @dataclass(frozen=True, slots=True)
 class Error:
     """An `error` event.
 
-    For a client event: in place of its effect, naming its event id if `names_event`. For a server event:
-    before it, or instead of it.
+    For a client event: in place of its effect, naming its event id if `names_event`. For a server
+    event: before it, or `instead` of it.
     """
 
     code: str | None
@@ -44,6 +80,11 @@ class Error:
     names_event: bool = True
     instead: bool = False
 
+    def bend(self, passage: Passage) -> None:
+        """Put an error before it."""
+        passage.errors.append(self)
+        passage.times = 0 if self.instead else passage.times
+
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
@@ -52,12 +93,21 @@ class Reorder:
     by: int = 1
     after: str | None = None
 
+    def bend(self, passage: Passage) -> None:
+        """Hold it back."""
+        passage.hold = self
+        passage.times = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
     """The event is sent, or handled, once more for each of `times`."""
 
     times: int = 1
+
+    def bend(self, passage: Passage) -> None:
+        """Let it pass more often."""
+        passage.times += self.times
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,47 +117,60 @@ class Garbage:
     data: bytes | str = b"\x00\xff"
     instead: bool = False
 
+    def bend(self, passage: Passage) -> None:
+        """Put the frame before it."""
+        passage.frames.append(self.data)
+        passage.times = 0 if self.instead else passage.times
+
 
 @dataclass(frozen=True, slots=True)
 class Swallow:
-    """The event is lost: its effect stays, nobody hears of it; a client's event is never handled."""
+    """The event is lost: its effect stays untold, or a client's event is never handled."""
+
+    def bend(self, passage: Passage) -> None:
+        """Let nothing pass."""
+        passage.times = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Hang:
-    """From here on nothing goes out, or no client event is handled, though the socket stays open."""
+    """From here on nothing goes out, or nothing is handled, though the socket stays open."""
+
+    def bend(self, passage: Passage) -> None:
+        """Let nothing pass any more."""
+        passage.hang = True
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The event goes out with other fields; a function gets the event and returns the new one."""
+    """The event goes on with other fields; a function gets the event and returns the new one."""
 
     fields: Json | Callable[[Json], Json]
 
-    def apply(self, event: Json) -> Json:
-        """Return the changed event."""
-        return self.fields(event) if callable(self.fields) else event | self.fields
+    def bend(self, passage: Passage) -> None:
+        """Put the changed event in its place."""
+        event = passage.event
+        passage.event = self.fields(event) if callable(self.fields) else event | self.fields
 
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Another event goes out before this one, or after it."""
+    """Another event passes before this one, or after it."""
 
     event: Json
     where: Literal["before", "after"] = "before"
 
-
-type Action = (
-    Drop | Delay | Error | Reorder | Duplicate | Garbage | Swallow | Hang | Change | Insert
-)
+    def bend(self, passage: Passage) -> None:
+        """Put the other event beside it."""
+        (passage.before if self.where == "before" else passage.after).append(self.event)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing that goes wrong.
 
-    It strikes from the `nth` matching event on (counted over all sessions, or in the session with index
-    `session` only), `times` times; 0 means always. `where` narrows what matches.
+    It strikes from the `nth` matching event on (counted over all sessions, or in the session with
+    index `session` only), `times` times; 0 means always. `where` narrows what matches.
     """
 
     on: str
@@ -116,6 +179,14 @@ class Fault:
     times: int = 1
     session: int | None = None
     where: Callable[[Json], bool] | None = None
+
+    def meets(self, names: tuple[str, ...], event: Json, session: int) -> bool:
+        """Tell whether an event, known by any of `names`, is one that this fault waits for."""
+        if self.session not in {None, session}:
+            return False
+        if not any(fnmatchcase(name, self.on) for name in names):
+            return False
+        return self.where is None or self.where(event)
 
 
 @dataclass
@@ -134,17 +205,37 @@ class FaultPlan:
         self.faults.clear()
         self._met.clear()
 
-    def striking(self, names: tuple[str, ...], event: Json, session: int) -> list[Action]:
-        """Count one event, known by any of `names`, and return what strikes it."""
-        actions: list[Action] = []
+    def passage(self, names: tuple[str, ...], event: Json, session: int) -> Passage:
+        """Count one event, known by any of `names`, and return how it passes."""
+        passage = Passage(event)
         for place, fault in enumerate(self.faults):
-            if fault.session not in {None, session}:
-                continue
-            if not any(fnmatchcase(name, fault.on) for name in names):
-                continue
-            if fault.where is not None and not fault.where(event):
+            if not fault.meets(names, event, session):
                 continue
             met = self._met[place] = self._met.get(place, 0) + 1
             if met >= fault.nth and (not fault.times or met < fault.nth + fault.times):
-                actions.append(fault.action)
-        return actions
+                fault.action.bend(passage)
+        return passage
+
+
+class Holding:
+    """Events that were put back until others have gone by."""
+
+    def __init__(self) -> None:
+        """Hold nothing."""
+        self._held: list[tuple[Json, int, str | None]] = []
+
+    def hold(self, event: Json, how: Reorder) -> None:
+        """Keep an event until `how.by` others, or one of type `how.after`, have passed."""
+        self._held.append((event, how.by, how.after))
+
+    def passed(self, kind: str) -> list[Json]:
+        """Count an event that passed; return what may go now."""
+        released: list[Json] = []
+        kept: list[tuple[Json, int, str | None]] = []
+        for event, left, after in self._held:
+            if kind == after if after is not None else left <= 1:
+                released.append(event)
+            else:
+                kept.append((event, left - 1, after))
+        self._held = kept
+        return released

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .conversation import decode
 from .marks import Mark, documented, recorded
+from .parsing import decode
 from .refusal import RefusedError
 from .schema import ITEM, RESPONSE, SESSION, Check, anything, event, number, text
 

@@ -1,4 +1,7 @@
-"""The session's ear: the input audio buffer, turns found in it, commits, and the transcripts of them."""
+"""The session's ear.
+
+The input audio buffer, turns found in it, commits, and the transcripts of them.
+"""
 
 import math
 import re
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .audio import BYTES_PER_MS, RATE, duration_ms, resample
 from .brain import Transcript
-from .conversation import Item, Part
+from .items import Item, Part
 from .refusal import RefusedError
 from .vad import Edge, EnergyVad
 
@@ -142,7 +145,7 @@ class Ear:
     def _stopped(self, edge: Edge) -> None:
         """Announce the end of speech, commit it, and answer it if that is wanted."""
         session = self._session
-        assert self._vad is not None  # noqa: S101 - it found the edge
+        assert self._vad is not None
         item_id = self._item_id or session.new_id("item")
         session.emit("input_audio_buffer.speech_stopped", audio_end_ms=edge.at_ms, item_id=item_id)
         end = (edge.at_ms - self._start_ms) * BYTES_PER_MS
@@ -219,7 +222,7 @@ class Scribe:
         self._outcome(transcript, math.ceil(duration_ms(audio) / 1000))
 
     async def _wait(self, audio: int, transcript: Transcript) -> None:
-        """Wait for that many audio deltas, or the end of the response, or long enough without one."""
+        """Wait for that many audio deltas, the end of the response, or long enough without one."""
         session = self._session
         if transcript.after is not None:
             await session.clock.sleep(transcript.after)

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model. `context` and `output` are tokens; `interleaves`: a call fills while text goes on."""
+    """One model.
+
+    `context` and `output` are tokens; `interleaves`: a call fills while text goes on.
+    """
 
     name: str
     context: int = 128_000

@@ -1,7 +1,8 @@
 """Other servers that speak this protocol in their own way, as data: switches, shapes and gaps.
 
-Each comes from the table of deviations or from recorded traffic of that server. A personality is applied
-last, to events that go out, and first, to events that come in, so that the server behind has one form only.
+Each comes from the table of deviations or from recorded traffic of that server. A personality is
+applied last, to events that go out, and first, to events that come in, so that the server behind
+has one form only.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +19,10 @@ type Shaper = Callable[[Json], Json | None]
 
 @dataclass(frozen=True, slots=True)
 class Personality:
-    """One server's ways. `unsupported` client events are answered with that code, or are `silent`."""
+    """One server's ways.
+
+    `unsupported` client events are answered with that code, or are `silent`.
+    """
 
     name: str
     mark: Mark

@@ -5,7 +5,6 @@ The rules are those of the published reference of the Realtime API (GA), written
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from .refusal import RefusedError
 
@@ -36,8 +35,8 @@ def text(longest: int | None = None, pattern: re.Pattern[str] | None = None) -> 
             raise _wrong_type(value, at, "a string")
         if longest is not None and len(value) > longest:
             says = (
-                f"Invalid '{at}': string too long. Expected a string with maximum length {longest}, "
-                f"but got a string with length {len(value)} instead."
+                f"Invalid '{at}': string too long. Expected a string with maximum length "
+                f"{longest}, but got a string with length {len(value)} instead."
             )
             raise RefusedError(code="string_above_max_length", says=says, param=at)
         if pattern is not None and not pattern.fullmatch(value):
@@ -112,7 +111,7 @@ def listing(inner: Check) -> Check:
     return check
 
 
-def shape(required: str = "", **known: Check) -> Check:
+def shape(required: str = "", /, **known: Check) -> Check:
     """Accept an object with these fields; `required` names some of them, apart by spaces."""
 
     def check(value: object, at: str, strict: bool) -> None:  # noqa: FBT001
@@ -289,6 +288,6 @@ ITEM = shape(
 )
 
 
-def event(required: str = "", **known: Check) -> Check:
+def event(required: str = "", /, **known: Check) -> Check:
     """Accept a client event: its own fields, `type`, and the `event_id` of up to 512 letters."""
     return shape(required, type=text(), event_id=nullable(text(512)), **known)

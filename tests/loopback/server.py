@@ -1,7 +1,7 @@
 """The loopback server: HTTP and WebSocket on 127.0.0.1, and the sessions that came."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,22 +23,21 @@ type Json = dict[str, Any]
 
 _SESSION_SECONDS = 3_600.0
 _LARGEST_FRAME = 32 * 1024 * 1024
-_REFUSED = web.AppKey("refused", str)
 
 
 class LoopbackServer:
     """A realtime server for tests, to be used with `async with`.
 
-    `brain` thinks (default: a scripted one that says "OK."), `personality` and `switches` choose the
-    behaviour, `clock` its pace (default: twenty times real time), `faults` what goes wrong. `key` is the
-    only accepted API key, if there is one. `lifetime` is how many seconds a session may last,
-    `context_tokens` how much a model sees (0: as much as the model does).
+    `brain` thinks (default: a scripted one that says "OK."), `personality` and `switches` choose
+    the behaviour, `clock` its pace (default: twenty times real time), `faults` what goes wrong.
+    `key` is the only accepted API key, if there is one. `lifetime` is how many seconds a session
+    may last, `context_tokens` how much a model sees (0: as much as the model does).
 
-    Attributes to change at run time: `key`, `refuse_connections` (True: connections are cut; a number:
-    refused with that HTTP status), `hang_handshake` (nothing is answered), `faults`.
+    Attributes to change at run time: `key`, `refuse_connections` (True: connections are cut; a
+    number: refused with that HTTP status), `hang_handshake` (nothing is answered), `faults`.
     """
 
-    def __init__(  # noqa: PLR0913 - everything may be chosen, nothing must
+    def __init__(
         self,
         brain: Brain | None = None,
         *,
@@ -151,7 +150,7 @@ class LoopbackServer:
                     await self._changed.wait()
         except TimeoutError:
             pass
-        assert self._runner is not None  # noqa: S101 - entered
+        assert self._runner is not None
         await self._runner.cleanup()
         failures = [failure for session in self.sessions for failure in session.failures]
         if raised is None and failures:
@@ -168,10 +167,8 @@ class LoopbackServer:
         if (refused := self._refused(request)) is not None:
             return refused
         problem, code = self._problem(request)
-        in_band = code == 4000 or "event" in {
-            self.switches.auth_refusal if code == 3000 else self.switches.model_refusal
-        }
-        if problem is not None and not in_band:
+        form = self.switches.auth_refusal if code == 3000 else self.switches.model_refusal
+        if problem is not None and form == "http" and code != 4000:
             return _http_error(problem, 401 if code == 3000 else 404)
         socket = web.WebSocketResponse(max_msg_size=_LARGEST_FRAME, compress=True, heartbeat=None)
         await socket.prepare(request)
@@ -222,7 +219,7 @@ class LoopbackServer:
         if (refused := self._unauthorised(request)) is not None:
             return refused, 3000
         if "realtime=v1" in request.headers.get("OpenAI-Beta", ""):
-            says = "The Realtime Beta API is no longer supported. Please use /v1/realtime for the GA API."
+            says = "The Realtime Beta API is no longer supported. Please use the GA API."
             return RefusedError(code="beta_api_shape_disabled", says=says), 4000
         model = request.query.get("model", "")
         if not model:
@@ -282,6 +279,3 @@ def _http_error(refused: RefusedError, status: int) -> web.Response:
     """Return a refusal as the HTTP endpoints word it."""
     body = {name: value for name, value in refused.wire(None).items() if name != "event_id"}
     return web.json_response({"error": body}, status=status)
-
-
-type Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

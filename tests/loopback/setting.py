@@ -12,7 +12,10 @@ from .switches import Switches
 
 
 class Witness(Protocol):
-    """Whoever wants to know of each event: (`received` or `sent`, index of the session, the event)."""
+    """Whoever wants to know of each event.
+
+    (`received` or `sent`, index of the session, the event).
+    """
 
     def __call__(self, direction: str, session: int, event: dict[str, Any], /) -> None:
         """Take note."""
@@ -20,7 +23,10 @@ class Witness(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The server's side of a session. `lifetime` is in seconds, `context_tokens` 0 means the model's."""
+    """The server's side of a session.
+
+    `lifetime` is in seconds, `context_tokens` 0 means the model's.
+    """
 
     brain: Brain
     clock: Clock

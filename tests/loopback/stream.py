@@ -4,7 +4,7 @@ import base64
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
-from .conversation import Item, Part
+from .items import Item, Part
 
 type Json = dict[str, Any]
 type Kind = Literal["audio", "text", "call"]
@@ -21,22 +21,28 @@ class Sink(Protocol):
         """Send an event of this response."""
 
     def added(self, item: Item) -> None:
-        """Put the item into the conversation and announce it, unless the response is out of band."""
+        """Put the item into the conversation and announce it, if it belongs there."""
 
     def done(self, item: Item) -> None:
-        """Announce that the item is complete, unless the response is out of band."""
+        """Announce that the item is complete, if it belongs there."""
 
     def obfuscation(self) -> Json:
         """Return the undeclared field that text-like deltas carry, or nothing."""
 
 
 class OutputItem:
-    """An item that opens, grows by deltas and closes. What was sent is what it holds, never more."""
+    """An item that opens, grows by deltas and closes.
+
+    What was sent is what it holds, never more.
+    """
 
     def __init__(
         self, sink: Sink, index: int, item: Item, kind: Kind, closing: tuple[str, ...]
     ) -> None:
-        """Prepare output number `index`; `closing` is the order of the events that end its audio."""
+        """Prepare output number `index`.
+
+        `closing` is the order of the events that end its audio.
+        """
         self.item = item
         self.kind = kind
         self.is_open = False
@@ -117,7 +123,10 @@ class OutputItem:
         self._sink.emit("response.output_item.done", **self._place, item=self.item.wire())
 
     def _emit_part(self, name: str) -> None:
-        """Send an event about the part; a part is `audio` or `text`, not what its content is called."""
+        """Send an event about the part.
+
+        A part is `audio` or `text`, not what its content is called.
+        """
         spoken = {"type": "audio", "transcript": self._text}
         part = spoken if self.kind == "audio" else {"type": "text", "text": self._text}
         self._sink.emit(name, **self._inside, content_index=0, part=part)

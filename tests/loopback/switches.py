@@ -1,9 +1,10 @@
 """Every behaviour of the server that could be otherwise, each with where its value is known from.
 
-The defaults are what OpenAI's own server does, as far as it is recorded, documented or reported. What is
-not recorded has its other plausible values in `mix`; :meth:`Switches.mixed` throws dice for those, and the
-client's tests run under several seeds, since a client must not depend on a guess. The values that only
-other servers show are used by their personalities (see `personalities.py`) and stand beside.
+The defaults are what OpenAI's own server does, as far as it is recorded, documented or reported.
+What is not recorded has its other plausible values in `mix`; :meth:`Switches.mixed` throws dice for
+those, and the client's tests run under several seeds, since a client must not depend on a guess.
+The values that only other servers show are used by their personalities (see `personalities.py`) and
+stand beside.
 """
 
 import random
@@ -16,13 +17,19 @@ _TABLE = "table of deviations of OpenAI-compatible servers"
 
 
 def switch(default: Any, mark: Mark, *mix: Any) -> Any:  # noqa: ANN401 - a field of any type
-    """Declare a switch: its default, where that is known from, and the values a seeded mix draws from."""
+    """Declare a switch.
+
+    Its default, where that is known from, and the values a seeded mix draws from.
+    """
     return field(default=default, metadata={"mark": mark, "mix": mix})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switches:
-    """One choice for each behaviour. Times are seconds of the server's clock unless named otherwise."""
+    """One choice for each behaviour.
+
+    Times are seconds of the server's clock unless named otherwise.
+    """
 
     # Items and their acknowledgements
     item_events: Literal["added_done", "added", "created", "created_done"] = switch(

@@ -1,11 +1,14 @@
-"""What a response costs: tokens counted per item, the cached share of the prompt, and the window."""
+"""What a response costs.
+
+Tokens counted per item, the cached share of the prompt, and the window.
+"""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .conversation import Item, text_tokens
+from .items import Item, text_tokens
 from .switches import Switches
 
 type Json = dict[str, Any]

@@ -1,4 +1,7 @@
-"""Server-side voice activity detection by energy: when speech begins and ends in a stream of PCM."""
+"""Server-side voice activity detection by energy.
+
+When speech begins and ends in a stream of PCM.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,8 +29,8 @@ class Edge:
 class EnergyVad:
     """Finds speech frame by frame. Edges are where the provider's events say they are.
 
-    `started` lies `prefix_padding_ms` before the first loud frame, `stopped` where the audio that goes
-    to the model ends, which includes the silence that ended it [documented].
+    `started` lies `prefix_padding_ms` before the first loud frame, `stopped` where the audio that
+    goes to the model ends, which includes the silence that ended it [documented].
     """
 
     def __init__(self, settings: dict[str, object], start_ms: int) -> None:

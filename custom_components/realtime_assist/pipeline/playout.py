@@ -181,9 +181,7 @@ class Playout:
             return None
         if now - self._stretches[0].start < NOT_PLAYED:
             return Heard(ms=0, ended=Ended.NOT_PLAYED, uncertainty_ms=int(NOT_PLAYED * 1000))
-        return Heard(
-            ms=self.position(now), ended=Ended.STOPPED, uncertainty_ms=self._lag.spread_ms
-        )
+        return Heard(ms=self.position(now), ended=Ended.STOPPED, uncertainty_ms=self._lag.spread_ms)
 
     def time_out(self) -> Heard:
         """Return what was heard when nothing ever said that the reply is over: all of it."""

@@ -1,0 +1,294 @@
+"""The Turn: one thing that was said in the house, from the first sound to what was heard of the answer.
+
+    listening        STT streams the speech; the pipeline's task is watched
+    claimed          the conversation stage took it, and puts the answer's words into the chat log
+    speaking         the TTS stage took it, and hands out the answer's audio
+    closed           playout has settled, no tool runs: the record joins the thread
+
+The ContextVar only proposes a Turn; a stage claims it, once, and only with proof. Whatever no stage
+claimed when the pipeline's task ends is cancelled and stored nowhere.
+"""
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.util import dt as dt_util
+from homeassistant.util.ulid import ulid_now
+
+from ..memory.transcript import Source, TurnRecord
+from .book import async_book
+from .context import current_turn
+from .early import Route
+from .origin import Origin
+from .playout import PATIENCE, Ended, Heard, Playout
+from .record import turn_record
+from .tools import ToolSet, TurnTools
+
+if TYPE_CHECKING:
+    from ..hub import Assistant
+    from ..projection import Projection
+    from ..realtime.exchange import Exchange
+
+__all__ = ("Turn", "async_close_turns", "async_open_turns", "current_turn")
+
+
+class Turn:
+    """One turn. All of it runs in the event loop, and no method of it raises."""
+
+    def __init__(  # noqa: PLR0913 - a turn is where its parts meet, all by name
+        self,
+        hass: HomeAssistant,
+        *,
+        assistant: Assistant,
+        projection: Projection,
+        origin: Origin,
+        conversation_id: str | None,
+        source: Source,
+        route: Route,
+        audio: bool = True,
+    ) -> None:
+        """Begin a turn on the wire; what the session still says elsewhere is interrupted by it."""
+        self.hass = hass
+        self.id: Final = ulid_now()
+        self.at: Final = dt_util.now()
+        self.assistant = assistant
+        self.projection = projection
+        self.origin = origin
+        self.conversation_id = conversation_id
+        self.source = source
+        self.audio = audio
+        """Whether the answer is spoken."""
+        self.route = route
+        self.leading_ms = 0
+        self.trailing_ms = 0
+        self.claimed = source is not Source.VOICE
+        self.speaking = False
+        self.closed = False
+        self.playout: Playout | None = None
+        self.tools: TurnTools | None = None
+        self.stopped = asyncio.Event()
+        """Set when nothing more of the answer is wanted."""
+        self._apology: asyncio.Future[str | None] = hass.loop.create_future()
+        self._words = ""
+        self._local: str | None = None
+        self._task: asyncio.Task[object] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._ending: tuple[TurnRecord | None] | None = None
+        self._heard: Heard | None = None
+        async_book(hass).enter(self)
+        self.exchange: Exchange = projection.begin(self, voice=self.voice)
+
+    @property
+    def voice(self) -> bool:
+        """Return whether it was spoken to us."""
+        return self.source is Source.VOICE
+
+    @property
+    def language(self) -> str | None:
+        """Return the language of its run."""
+        return self.origin.language
+
+    # The pipeline's stages.
+
+    def watch(self, task: asyncio.Task[object] | None) -> None:
+        """Follow the pipeline's task: some pipelines end without ever calling us again."""
+        if task is not None and self._task is None:
+            self._task = task
+            task.add_done_callback(self._task_done)
+
+    def claim_conversation(self, subentry_id: str, conversation_id: str) -> bool:
+        """Return whether a conversation stage may answer this turn: the first one, in its own conversation."""
+        if self.claimed or self.closed or self.assistant.subentry_id != subentry_id:
+            return False
+        self.claimed = conversation_id == self.conversation_id
+        return self.claimed
+
+    def said(self, words: str) -> None:
+        """Note words that were put into the chat log."""
+        self._words += words
+
+    def claim_speech(self, subentry_id: str, first: str) -> bool:
+        """Return whether a TTS stage may speak this turn: the first one, with the first words of it."""
+        if self.speaking or self.closed or self.stopped.is_set():
+            return False
+        if self.assistant.subentry_id != subentry_id or not self.audio:
+            return False
+        if not first or not self._words.startswith(first):
+            return False
+        self.speaking = True
+        return True
+
+    def plays(self, *, streams: bool) -> Playout:
+        """Start the clock of what is heard; `streams` is false where only what is complete is played."""
+        lag = async_book(self.hass).lag(self.origin.satellite, streams=streams)
+        self.playout = Playout(lag, streams=streams)
+        return self.playout
+
+    def played_out(self) -> None:
+        """Note that all audio was handed over: from here on only time and the satellite tell."""
+        if self.playout is None or self._ending is not None:
+            return
+        now = self.hass.loop.time()
+        self.playout.finish(now)
+        end = self.playout.end or now
+        patience = PATIENCE if self.origin.satellite else 0.0
+        self._timer = self.hass.loop.call_at(end + patience, self._time_out)
+
+    def use_tools(self, tool_set: ToolSet | None) -> TurnTools:
+        """Return the calls of this turn; asked when the first call comes."""
+        if self.tools is None:
+            self.tools = TurnTools(
+                self.hass,
+                tool_set or ToolSet(),
+                origin=self.origin,
+                answer=self.exchange.answer,
+                settled=self._close_if_done,
+            )
+        return self.tools
+
+    def conclude(self, apology: str | None = None) -> None:
+        """End the conversation stage; an apology is spoken after what there is."""
+        if not self._apology.done():
+            self._apology.set_result(apology)
+
+    async def apology(self) -> str | None:
+        """Return what is to be said besides the model's own speech, once that is known."""
+        return await asyncio.shield(self._apology)
+
+    def answered_locally(self, words: str) -> None:
+        """Note what Home Assistant answered by itself."""
+        if self.route.agent_ours and not self.claimed:
+            self._local = f"{self._local} {words}" if self._local else words
+
+    # What happens around it.
+
+    @callback
+    def idle(self, task: asyncio.Task[object] | None) -> None:
+        """Note that the satellite turned idle. Written by the pipeline itself it is the run's end only."""
+        if self.playout is None or (task is not None and task is self._task):
+            return
+        heard = self.playout.idle(self.hass.loop.time())
+        if heard is None:
+            return
+        if heard.ended is Ended.IDLE:
+            self._settle(heard)
+        else:
+            self._cut(heard)
+
+    @callback
+    def interrupt(self) -> None:
+        """End it because something new begins on its satellite."""
+        if self._ending is not None:
+            return
+        if self.playout is None:
+            heard = Heard(ms=0, ended=Ended.INTERRUPTED, uncertainty_ms=0)
+        else:
+            heard = self.playout.interrupt(self.hass.loop.time())
+        if heard.ended is Ended.TIME:
+            self._settle(heard)
+        else:
+            self._cut(heard)
+
+    @callback
+    def discard(self) -> None:
+        """End it as if it had never been: no speech, an error before anything was said."""
+        if self._ending is None:
+            self.exchange.cancel()
+            self._end(None)
+
+    @callback
+    def finish(self) -> None:
+        """End it: all that was said was heard, as far as anybody can tell."""
+        if self._ending is None:
+            self._end(self._record(None))
+
+    async def stop(self) -> None:
+        """End it now: its assistant goes away."""
+        self.interrupt()
+        if self.tools is not None:
+            await self.tools.stop()
+        self._close_if_done()
+
+    def _task_done(self, task: asyncio.Task[object]) -> None:
+        if self._ending is not None:
+            return
+        if not self.claimed:
+            self.exchange.cancel()
+            self._end(self._record(None) if self._local is not None else None)
+        elif task.cancelled():
+            self.interrupt()
+        elif not self.speaking:
+            self.finish()
+
+    def _time_out(self) -> None:
+        if self.playout is not None and self._ending is None:
+            self._settle(self.playout.time_out())
+
+    def _settle(self, heard: Heard) -> None:
+        if self._ending is None:
+            self._end(self._record(heard))
+
+    def _cut(self, heard: Heard) -> None:
+        """Stop the answer where it was heard to."""
+        if self._ending is not None:
+            return
+        if not self.claimed:
+            self.discard()
+            return
+        self.exchange.interrupt(heard.ms)
+        self._heard = heard
+        self._end(self._record(heard))
+
+    def _record(self, heard: Heard | None) -> TurnRecord:
+        return turn_record(
+            turn_id=self.id,
+            at=self.at,
+            origin=self.origin,
+            wire=self.exchange.record,
+            heard=heard,
+            local=self._local,
+            source=self.source,
+        )
+
+    def _end(self, record: TurnRecord | None) -> None:
+        """Nothing more is wanted; close as soon as no tool runs."""
+        self._ending = (record,)
+        self.conclude()
+        self.stopped.set()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self.tools is not None:
+            self.tools.abandon()
+        self._close_if_done()
+
+    def _close_if_done(self) -> None:
+        if self.closed or self._ending is None or (self.tools is not None and self.tools.running):
+            return
+        self.closed = True
+        (record,) = self._ending
+        if record is not None and self.tools is not None:
+            # Tools that outlived the answer have ended since.
+            record = replace(record, calls=self._record(self._heard).calls)
+        async_book(self.hass).leave(self)
+        # The record first: what the exchange holds on to is in it, and is not missed for a moment.
+        self.projection.closed(record, self.id)
+        self.exchange.close()
+        if self.origin.satellite is None or not self.audio:
+            self.assistant.hub.start_task(
+                self.projection.release(), "realtime_assist session of one turn"
+            )
+
+
+@callback
+def async_open_turns(hass: HomeAssistant) -> tuple[Turn, ...]:
+    """Return the turns that are not closed yet."""
+    return async_book(hass).turns
+
+
+async def async_close_turns(hass: HomeAssistant, subentry_id: str) -> None:
+    """Close the turns of an assistant that goes away; what was heard of them is kept."""
+    for turn in async_book(hass).turns:
+        if turn.assistant.subentry_id == subentry_id:
+            await turn.stop()

@@ -1,0 +1,100 @@
+"""Texts that no turn owns: announcements, local answers, alarms. They are said exactly, or not at all.
+
+A realtime model paraphrases, so it is never asked: the provider's speech endpoint says them, else the
+engine that the user chose as a fallback.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import TYPE_CHECKING, Final
+
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+
+from ..const import DOMAIN
+from ..realtime.model import AuthenticationFailed, RealtimeError
+from .apology import async_other_voice, fallback_engine
+
+if TYPE_CHECKING:
+    from ..hub import Assistant
+
+_LOGGER = logging.getLogger(__name__)
+
+TEXT_SECONDS: Final = 60.0
+"""How long the next piece of a text may take: after a cancelled run it never comes."""
+FALLBACK_RATE: Final = 24_000
+
+
+async def async_say_exactly(
+    hass: HomeAssistant,
+    assistant: Assistant,
+    first: str,
+    rest: AsyncGenerator[str],
+    language: str,
+) -> tuple[AsyncGenerator[bytes], int]:
+    """Return PCM16 mono that says a text, and its rate in Hz.
+
+    Raises HomeAssistantError where nobody can say it; the generator does so where it is not said to its end,
+    so that Home Assistant keeps no part of it.
+    """
+    text = (first + await _remaining(rest)).strip()
+    if not text:
+        raise HomeAssistantError(translation_domain=DOMAIN, translation_key="nothing_to_say")
+    engine = fallback_engine(hass, assistant)
+    spoken = await _provider(hass, assistant, text)
+    if spoken is not None:
+        return spoken
+    if engine is not None:
+        other = async_other_voice(hass, engine, text, language, FALLBACK_RATE)
+        return _whole(other, b""), FALLBACK_RATE
+    raise HomeAssistantError(translation_domain=DOMAIN, translation_key="no_voice_for_text")
+
+
+async def _remaining(rest: AsyncGenerator[str]) -> str:
+    parts = []
+    try:
+        while True:
+            async with asyncio.timeout(TEXT_SECONDS):
+                parts.append(await anext(rest))
+    except StopAsyncIteration:
+        return "".join(parts)
+    except TimeoutError as err:
+        raise HomeAssistantError(
+            translation_domain=DOMAIN, translation_key="text_incomplete"
+        ) from err
+
+
+async def _provider(
+    hass: HomeAssistant, assistant: Assistant, text: str
+) -> tuple[AsyncGenerator[bytes], int] | None:
+    """Return the provider's own speech once its first audio is there, None if it has none."""
+    try:
+        spoken = await assistant.speak_verbatim(text)
+        if spoken is None:
+            return None
+        audio, rate = spoken
+        first = await anext(audio, b"")
+    except RealtimeError as err:
+        _LOGGER.warning("The provider's speech endpoint failed: %s", err.code)
+        if isinstance(err, AuthenticationFailed):
+            assistant.hub.entry.async_start_reauth(hass)
+        return None
+    return (_whole(audio, first), rate) if first else None
+
+
+async def _whole(audio: AsyncIterator[bytes], first: bytes) -> AsyncGenerator[bytes]:
+    """Yield audio to its end. Raises HomeAssistantError if it breaks off or is empty."""
+    said = bool(first)
+    if first:
+        yield first
+    try:
+        async for pcm in audio:
+            said = said or bool(pcm)
+            yield pcm
+    except (RealtimeError, TimeoutError) as err:
+        raise HomeAssistantError(
+            translation_domain=DOMAIN, translation_key="speech_incomplete"
+        ) from err
+    if not said:
+        raise HomeAssistantError(translation_domain=DOMAIN, translation_key="speech_incomplete")

@@ -1,0 +1,196 @@
+"""One thing that is remembered: a key, a JSON value, and how long it stays."""
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final, NamedTuple, Self
+
+from pydantic import AwareDatetime, BaseModel, Field, JsonValue
+
+from .json_value import NotJson, json_text
+from .scopes import ScopeKey
+
+__all__ = [
+    "MAX_KEY_LENGTH",
+    "UNBOUNDED",
+    "UNSAVED",
+    "ContextEntry",
+    "NotJson",
+    "Retention",
+    "Version",
+    "json_text",
+]
+
+MAX_KEY_LENGTH: Final = 200
+
+
+class Retention(StrEnum):
+    """How long an entry stays."""
+
+    IMMEDIATE = "immediate"
+    """Until the turn that set it ends."""
+    SESSION_END = "session_end"
+    """Until the session that set it ends."""
+    TIME_BASED = "time_based"
+    TURN_BASED = "turn_based"
+    """For a number of turns of its scope."""
+    MANUAL = "manual"
+    """Until it is removed, or its scope is full."""
+    PERSISTENT = "persistent"
+    """As `manual`, and among the last to go when its scope is full."""
+
+
+UNBOUNDED: Final = frozenset({Retention.MANUAL, Retention.PERSISTENT})
+UNSAVED: Final = frozenset({Retention.IMMEDIATE, Retention.SESSION_END})
+"""Retentions that never reach the disk: no turn and no session outlives a restart."""
+
+
+class Version(NamedTuple):
+    """A value that an entry had before, until `at`."""
+
+    value_json: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextEntry:
+    """One thing that is remembered.
+
+    Values are held as canonical JSON text: nobody can change one in place, equal values are equal
+    texts, and its size is known. `value` gives a copy.
+    """
+
+    key: str
+    scope: ScopeKey
+    value_json: str = field(repr=False)
+    created: datetime
+    updated: datetime
+    accessed: datetime
+    retention: Retention
+    expires_at: datetime | None = None
+    sliding: float | None = None
+    """Seconds by which each use moves `expires_at`."""
+    max_turns: int | None = None
+    turns: int = 0
+    version: int = 1
+    previous: tuple[Version, ...] = field(default=(), repr=False)
+    """Earlier values, oldest first."""
+    source: str = ""
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    metadata_json: str = field(default="{}", repr=False)
+    pinned: bool = False
+    owner: str | None = None
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 - any JSON value
+        """A copy of the value."""
+        return json.loads(self.value_json)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A copy of the metadata."""
+        found: dict[str, Any] = json.loads(self.metadata_json)
+        return found
+
+    @property
+    def durable(self) -> bool:
+        """Whether it may be written to the disk."""
+        return self.scope.durable and self.retention not in UNSAVED
+
+    @property
+    def size(self) -> int:
+        """Bytes of its texts, earlier values included."""
+        texts = (
+            self.key,
+            self.value_json,
+            self.metadata_json,
+            *(v.value_json for v in self.previous),
+        )
+        return sum(len(text.encode()) for text in texts)
+
+    def expired(self, now: datetime) -> bool:
+        """Whether its time or its turns are over."""
+        if self.expires_at is not None and self.expires_at <= now:
+            return True
+        return self.max_turns is not None and self.turns >= self.max_turns
+
+    def used(self, now: datetime) -> Self:
+        """Return it after a use at `now`."""
+        if self.sliding is None:
+            return replace(self, accessed=now)
+        return replace(self, accessed=now, expires_at=now + timedelta(seconds=self.sliding))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON for the disk."""
+        return {
+            "key": self.key,
+            "value": self.value,
+            "created": self.created.isoformat(),
+            "updated": self.updated.isoformat(),
+            "accessed": self.accessed.isoformat(),
+            "retention": self.retention.value,
+            "expires_at": self.expires_at and self.expires_at.isoformat(),
+            "sliding": self.sliding,
+            "max_turns": self.max_turns,
+            "turns": self.turns,
+            "version": self.version,
+            "previous": [
+                {"value": json.loads(old.value_json), "at": old.at.isoformat()}
+                for old in self.previous
+            ],
+            "source": self.source,
+            "tags": list(self.tags),
+            "priority": self.priority,
+            "metadata": self.metadata,
+            "pinned": self.pinned,
+            "owner": self.owner,
+        }
+
+    @classmethod
+    def from_dict(cls, scope: ScopeKey, data: object) -> Self:
+        """Read it from the disk; raises ValueError if its shape is wrong."""
+        found = _Stored.model_validate(data)
+        fields = {name: getattr(found, name) for name in _Stored.model_fields if name in _PLAIN}
+        return cls(
+            scope=scope,
+            value_json=json_text(found.value, found.key),
+            metadata_json=json_text(found.metadata, found.key),
+            previous=tuple(
+                Version(json_text(old.value, found.key), old.at) for old in found.previous
+            ),
+            tags=tuple(sorted(set(found.tags))),
+            **fields,
+        )
+
+
+class _StoredVersion(BaseModel):
+    value: JsonValue
+    at: AwareDatetime
+
+
+class _Stored(BaseModel):
+    """An entry on the disk. Fields that a newer version added are ignored."""
+
+    key: str = Field(min_length=1, max_length=MAX_KEY_LENGTH)
+    value: JsonValue
+    created: AwareDatetime
+    updated: AwareDatetime
+    accessed: AwareDatetime
+    retention: Retention
+    expires_at: AwareDatetime | None = None
+    sliding: float | None = None
+    max_turns: int | None = None
+    turns: int = 0
+    version: int = 1
+    previous: list[_StoredVersion] = []
+    source: str = ""
+    tags: list[str] = []
+    priority: int = 0
+    metadata: dict[str, JsonValue] = {}
+    pinned: bool = False
+    owner: str | None = None
+
+
+_PLAIN: Final = frozenset(_Stored.model_fields) - {"value", "previous", "tags", "metadata"}

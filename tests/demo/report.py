@@ -2,12 +2,9 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TextIO
-
-type Json = str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None
-type Evidence = Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +13,7 @@ class StepResult:
 
     step: str
     ok: bool
-    evidence: Evidence = field(default_factory=dict)
+    evidence: Mapping[str, object] = field(default_factory=dict)
 
     def line(self) -> str:
         """Return the step as one line of JSON; the evidence stands beside `step` and `ok`."""
@@ -69,6 +66,6 @@ class Reporter:
         self._out.flush()
 
 
-def _plain(value: Json) -> str:
+def _plain(value: object) -> str:
     """Return evidence as a person reads it."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -147,6 +147,12 @@ async def save_at(sound: Sound, path: Path, rate: int) -> None:
     await _ffmpeg(*source, "-ar", str(rate), "-y", str(path), given=sound.pcm)
 
 
+async def pcm_at(sound: Sound, rate: int) -> bytes:
+    """Return a sound as PCM of another rate."""
+    source = ["-f", "s16le", "-ar", str(RATE), "-ac", "1", "-i", "-"]
+    return await _ffmpeg(*source, "-f", "s16le", "-ar", str(rate), "-", given=sound.pcm)
+
+
 async def _ffmpeg(*arguments: str, given: bytes) -> bytes:
     quiet = ("-hide_banner", "-loglevel", "error", "-nostats")
     return await _output("ffmpeg", *quiet, *arguments, given=given)

@@ -1,0 +1,271 @@
+"""Sets the scene: the server that speaks, the house, the phone in the kitchen, and an ear."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import aiohttp
+
+from .client import Client, CommandFailed
+from .house import INTEGRATION, House, Started, kitchen, light
+from .listener import Listener
+from .phone import Call, Phone, Satellite
+from .ports import free_tcp_port, free_udp_port
+from .processes import Processes, ProcessFailed, Running
+from .relay import Relay
+from .sound import Sound
+from .wire import Frame, Wire
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+_SERVER_SECONDS = 60.0
+_ANSWER_SECONDS = 40.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """Whom the house talks to: nobody's address means the server of this repository."""
+
+    key: str = field(default="demonstration", repr=False)
+    upstream: str | None = None
+
+    @property
+    def real(self) -> bool:
+        """Whether a real provider answers."""
+        return self.upstream is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """A turn by phone: what was said, what the house understood, what was heard back."""
+
+    said: str
+    understood: str
+    heard: str
+    """The answer as a recogniser hears it in the phone's recording."""
+    wav: Path
+    """That recording, for people."""
+    delay_ms: int | None
+    seconds: float
+    frames: tuple[Frame, ...]
+    """What passed between the house and the server meanwhile."""
+
+
+class Scene:
+    """Everything that runs, and what is known of it."""
+
+    def __init__(
+        self,
+        *,
+        processes: Processes,
+        http: aiohttp.ClientSession,
+        scratch: Path,
+        keep: Path,
+        speech: Path,
+    ) -> None:
+        """Use `set_up`."""
+        self.processes = processes
+        self.http = http
+        self.keep = keep
+        self.wire = Wire(scratch / "wire.jsonl")
+        self.sip_port = free_udp_port()
+        self.house = House(
+            folder=scratch / "config",
+            components=REPOSITORY / "custom_components",
+            port=free_tcp_port(),
+            processes=processes,
+            http=http,
+        )
+        self.phone = Phone(folder=scratch / "phone", processes=processes, server_port=self.sip_port)
+        self.pipeline = ""
+        self.area = ""
+        self.light = ""
+        self._speech = speech
+        self._scratch = scratch
+        self._stack = AsyncExitStack()
+        self._client: Client | None = None
+        self._listener: Listener | None = None
+        self._satellite: Satellite | None = None
+
+    @property
+    def client(self) -> Client:
+        """The connection to the house; another one after a restart."""
+        assert self._client is not None
+        return self._client
+
+    @property
+    def satellite(self) -> Satellite:
+        """How the house knows the phone."""
+        assert self._satellite is not None
+        return self._satellite
+
+    @property
+    def listener(self) -> Listener:
+        """The ear."""
+        assert self._listener is not None
+        return self._listener
+
+    async def serve(self, provider: Provider) -> str:
+        """Start the server that speaks, or the way to the real one; return its address.
+
+        Raises:
+            ProcessFailed: it does not start.
+
+        """
+        log = self._scratch / "wire.jsonl"
+        if provider.upstream is not None:
+            relay = await self._stack.enter_async_context(Relay(provider.upstream, log))
+            return relay.base_url
+        running = await self.processes.start(
+            "server",
+            [
+                *(str(self._speech), "-m", "tests.loopback", "--brain", "speaking"),
+                *("--key", provider.key, "--log", str(log)),
+            ],
+            cwd=REPOSITORY,
+            piped=True,
+        )
+        return str((await _first_line(running))["base_url"])
+
+    async def listen(self) -> None:
+        """Load the recogniser that hears the answers again."""
+        self._listener = await Listener.start(self.processes, self._speech, REPOSITORY)
+
+    async def start_house(self) -> Started:
+        """Start Home Assistant and connect to it."""
+        started = await self.house.start()
+        self._client = await self._stack.enter_async_context(
+            Client.connect(self.http, self.house.base, self.house.token)
+        )
+        return started
+
+    async def stop_house(self) -> tuple[int, float]:
+        """Stop Home Assistant; return its exit code and the seconds it took."""
+        return await self.house.stop()
+
+    async def install(self, base_url: str, provider: Provider) -> dict[str, Any]:
+        """Install the integration as a user does: its config flow, with a pipeline of its own."""
+        before = {one["id"] for one in await self._pipelines()}
+        entry = await self.client.flow(
+            INTEGRATION,
+            {
+                "provider": "openai",
+                "base_url": base_url,
+                "api_key": provider.key,
+                "create_pipeline": True,
+            },
+        )
+        made = [one for one in await self._pipelines() if one["id"] not in before]
+        if len(made) != 1:
+            raise CommandFailed(f"the config flow made {len(made)} pipelines, not one")
+        self.pipeline = made[0]["id"]
+        return {"state": entry["result"]["state"], "pipeline": made[0]}
+
+    async def connect_phone(self) -> Satellite:
+        """Have the phone call, let it in, give it a place and the pipeline."""
+        entry = (await self.client.flow("voip", {}))["result"]
+        await self.client.flow(
+            entry["entry_id"],
+            {"sip_port": self.sip_port},
+            path="config/config_entries/options/flow",
+        )
+        # The default port may have been another program's; with its own one it works.
+        if entry["state"] != "loaded":
+            path = f"/api/config/config_entries/entry/{entry['entry_id']}/reload"
+            await self.client.post(path, {})
+        self.phone.prepare()
+        self._satellite = await self.phone.introduce(self.client)
+        self.light, self.area = await light(self.client), await kitchen(self.client)
+        await self.client.command(
+            "config/device_registry/update",
+            device_id=self.satellite.device_id,
+            area_id=self.area,
+        )
+        await self.client.act("switch", "turn_on", {"entity_id": self.satellite.allow})
+        named = {one["id"]: one["name"] for one in await self._pipelines()}
+        await self.client.act(
+            "select",
+            "select_option",
+            {"entity_id": self.satellite.pipeline, "option": named[self.pipeline]},
+        )
+        return self.satellite
+
+    async def say(self, name: str, text: str, sound: Sound) -> Spoken:
+        """Say something by phone, keep the answer as NAME.wav and hear it again.
+
+        Raises:
+            NoAnswer: none came.
+
+        """
+        mark = self.wire.mark()
+        call: Call = await self.phone.call(
+            self.client, self.satellite.entity_id, sound, seconds=_ANSWER_SECONDS
+        )
+        wav = self.keep / f"{name}.wav"
+        await asyncio.to_thread(call.heard.save, wav)
+        return Spoken(
+            said=text,
+            understood=await self._understood(),
+            heard=await self.listener.words(wav),
+            wav=wav,
+            delay_ms=call.delay_ms,
+            seconds=call.seconds,
+            frames=self.wire.since(mark),
+        )
+
+    async def close(self) -> None:
+        """End the connections."""
+        await self._stack.aclose()
+
+    async def _pipelines(self) -> list[dict[str, Any]]:
+        listed = await self.client.command("assist_pipeline/pipeline/list")
+        found: list[dict[str, Any]] = listed["pipelines"]
+        return found
+
+    async def _understood(self) -> str:
+        """Return the words of the newest run that has any, as the house itself keeps them."""
+        kind = "assist_pipeline/pipeline_debug"
+        listed = await self.client.command(f"{kind}/list", pipeline_id=self.pipeline)
+        for run in reversed(listed["pipeline_runs"]):
+            events = await self.client.command(
+                f"{kind}/get", pipeline_id=self.pipeline, pipeline_run_id=run["pipeline_run_id"]
+            )
+            for event in events["events"]:
+                if event["type"] == "stt-end":
+                    return str(event["data"]["stt_output"]["text"])
+        return ""
+
+
+@asynccontextmanager
+async def set_up(
+    *, processes: Processes, http: aiohttp.ClientSession, scratch: Path, keep: Path, speech: Path
+) -> AsyncIterator[Scene]:
+    """Prepare an empty scene, and leave nothing of it."""
+    scene = Scene(processes=processes, http=http, scratch=scratch, keep=keep, speech=speech)
+    await asyncio.to_thread(scene.house.prepare)
+    try:
+        yield scene
+    finally:
+        await scene.close()
+
+
+async def _first_line(running: Running) -> dict[str, Any]:
+    """Return the line of JSON with which a server says that it is ready."""
+    stdout = running.process.stdout
+    assert stdout is not None
+    begun = monotonic()
+    try:
+        async with asyncio.timeout(_SERVER_SECONDS):
+            line = await stdout.readline()
+    except TimeoutError:
+        waited = monotonic() - begun
+        raise ProcessFailed(f"{running.name} is not ready after {waited:.0f} s") from None
+    if not line:
+        raise ProcessFailed(f"{running.name} ended:\n{running.tail()}")
+    ready: dict[str, Any] = json.loads(line)
+    return ready

@@ -141,7 +141,8 @@ class AssistantFlow(ConfigSubentryFlow):
         if new.summarizer is SummarizerChoice.AI_TASK and not new.ai_task_entity:
             return {"base": "ai_task_missing"}
         tried = (CONF_MODEL, CONF_VOICE, CONF_TRANSCRIPTION_MODEL)
-        if before and all(getattr(new, key) == getattr(old, key) for key in tried):
+        known = self.source != SOURCE_USER
+        if known and all(getattr(new, key) == getattr(old, key) for key in tried):
             return {}
         problem = await problem_with_session(self.hass, account, new)
         if problem == "model_not_found":
@@ -152,9 +153,8 @@ class AssistantFlow(ConfigSubentryFlow):
         if self.source == SOURCE_USER:
             return self.async_create_entry(title=name, data=data)
         entry, subentry = self._get_entry(), self._get_reconfigure_subentry()
-        if entry.update_listeners:
-            return self.async_update_and_abort(entry, subentry, data=data)
-        return self.async_update_reload_and_abort(entry, subentry, data=data)
+        # The entry is loaded, so it is listening and reloads itself.
+        return self.async_update_and_abort(entry, subentry, data=data)
 
 
 @callback

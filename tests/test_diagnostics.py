@@ -1,0 +1,111 @@
+"""What is handed out for a report of a fault helps, and gives nothing away."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Final
+
+import pytest
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockConfigEntry, get_system_health_info
+from pytest_homeassistant_custom_component.components.diagnostics import (
+    get_diagnostics_for_config_entry,
+)
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
+
+from custom_components.realtime_assist.assistant import default_assistant
+from custom_components.realtime_assist.const import DOMAIN
+from tests.loopback import LoopbackServer
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+KEY: Final = "a key that nobody has"
+SECRET: Final = "Grandmother's safe is behind the clock"
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[LoopbackServer]:
+    """Have a provider in this machine."""
+    async with LoopbackServer(key=KEY) as server:
+        yield server
+
+
+@pytest.fixture
+async def entry(hass: HomeAssistant, server: LoopbackServer) -> MockConfigEntry:
+    """Have an account whose assistant was told a secret."""
+    assert await async_setup_component(hass, "homeassistant", {})
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        title="Grandmother's account",
+        data={"provider": "openai", "base_url": server.base_url, "api_key": KEY},
+        subentries_data=[{**default_assistant(), "data": {"prompt": SECRET}}],
+    )
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    await hass.services.async_call(
+        DOMAIN,
+        "update_memory",
+        {"scope": "global", "entries": {"safe": SECRET}},
+        blocking=True,
+    )
+    return entry
+
+
+async def test_diagnostics(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, entry: MockConfigEntry
+) -> None:
+    """A report shows how an account is set up and what it holds, in counts."""
+    told = await get_diagnostics_for_config_entry(hass, hass_client, entry)
+    assert isinstance(told, dict)
+    assert told["state"] == "loaded"
+    assert told["account"] == {
+        "provider": "openai",
+        "usual_address": False,
+        "encrypted": False,
+        "has_key": True,
+    }
+    [assistant] = told["assistants"]
+    assert assistant["options"]["own_prompt"]
+    assert assistant["options"]["prompt_characters"] == len(SECRET)
+    assert assistant["sessions"] == []
+    assert told["memory"] == {"scopes": {"global": 1}, "entries": 1, "problems": []}
+
+
+async def test_diagnostics_of_a_house_that_talks(
+    hass: HomeAssistant,
+    hass_client: ClientSessionGenerator,
+    entry: MockConfigEntry,
+    server: LoopbackServer,
+) -> None:
+    """Neither key, address, name, prompt, words nor memory leave the house with a report."""
+    agent = next(each for each in hass.states.async_entity_ids("conversation") if DOMAIN in each)
+    assert await async_setup_component(hass, "conversation", {})
+    await hass.services.async_call(
+        "conversation", "process", {"agent_id": agent, "text": SECRET}, blocking=True
+    )
+    told = json.dumps(await get_diagnostics_for_config_entry(hass, hass_client, entry))
+    assert server.sessions
+    for secret in (SECRET, KEY, server.base_url, "127.0.0.1", "Grandmother", "OK."):
+        assert secret not in told
+
+
+async def test_diagnostics_of_an_account_that_is_not_loaded(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, entry: MockConfigEntry
+) -> None:
+    """An account that cannot be set up can be reported too."""
+    await hass.config_entries.async_unload(entry.entry_id)
+    told = await get_diagnostics_for_config_entry(hass, hass_client, entry)
+    assert isinstance(told, dict)
+    assert told["state"] == "not_loaded"
+    assert told["assistants"][0]["sessions"] == []
+
+
+@pytest.mark.usefixtures("entry")
+async def test_system_health(hass: HomeAssistant) -> None:
+    """One look shows whether the provider can be reached."""
+    assert await async_setup_component(hass, "system_health", {})
+    await hass.async_block_till_done()
+    info = await get_system_health_info(hass, DOMAIN)
+    assert await info.pop("can_reach_provider") == "ok"
+    assert info == {"accounts": 1, "accounts_loaded": 1, "assistants": 1}

@@ -1,1 +1,84 @@
-"""Realtime Assist: a house that talks and remembers."""
+"""Realtime Assist: a house that talks and remembers.
+
+Set up the house once, set up and unload an entry; nothing else.
+"""
+
+from types import MappingProxyType
+from typing import Final
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import Platform
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.typing import ConfigType
+
+from .assistant import default_assistant
+from .const import CONF_ASSISTANT_MADE, DOMAIN, SUBENTRY_ASSISTANT
+from .house import async_get_house
+from .hub import Hub, RealtimeAssistConfigEntry
+from .pipeline.turn import async_close_turns
+from .services import async_setup_services
+
+PLATFORMS: Final = (Platform.CONVERSATION, Platform.STT, Platform.TTS)
+
+CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
+
+
+async def async_setup(hass: HomeAssistant, _config: ConfigType) -> bool:
+    """Open the house's memory and register its actions, once, whatever entries there are."""
+    async_get_house(hass)
+    await async_setup_services(hass)
+    return True
+
+
+async def async_setup_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> bool:
+    """Make the assistants of an account. Nothing connects before somebody speaks."""
+    _make_first_assistant(hass, entry)
+    house = async_get_house(hass)
+    hub = entry.runtime_data = Hub(hass, entry, house)
+    house.enter(hub)
+    await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    entry.async_on_unload(entry.add_update_listener(_async_reload))
+    return True
+
+
+async def async_unload_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> bool:
+    """End the entry's turns and sessions. What was said so far stays remembered."""
+    hub = entry.runtime_data
+    for subentry_id in hub.assistants:
+        await async_close_turns(hass, subentry_id)
+    unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+    await hub.async_close()
+    hub.house.leave(hub)
+    return unloaded
+
+
+async def async_remove_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> None:
+    """Remove the memory's files with the last entry; another account keeps them."""
+    others = [e for e in hass.config_entries.async_entries(DOMAIN) if e.entry_id != entry.entry_id]
+    if not others:
+        await async_get_house(hass).async_remove()
+
+
+async def _async_reload(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> None:
+    await hass.config_entries.async_reload(entry.entry_id)
+
+
+def _make_first_assistant(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> None:
+    """Give an entry without assistants one; only once, so that the last one can be deleted."""
+    if entry.options.get(CONF_ASSISTANT_MADE):
+        return
+    if not any(sub.subentry_type == SUBENTRY_ASSISTANT for sub in entry.subentries.values()):
+        first = default_assistant()
+        hass.config_entries.async_add_subentry(
+            entry,
+            ConfigSubentry(
+                data=MappingProxyType(dict(first["data"])),
+                subentry_type=first["subentry_type"],
+                title=first["title"],
+                unique_id=first["unique_id"],
+            ),
+        )
+    hass.config_entries.async_update_entry(
+        entry, options={**entry.options, CONF_ASSISTANT_MADE: True}
+    )

@@ -1,0 +1,143 @@
+"""One per config entry: its assistants, and their sessions joined with the house's memory.
+
+satellite ── Assistant.projection() ──> Projection ──> session (realtime/)
+                                                 └───> thread, facts (memory/, owned by the house)
+"""
+
+import asyncio
+import contextvars
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from typing import Any, Final
+
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.const import CONF_API_KEY
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+
+from .assistant import AssistantOptions, HistoryScope
+from .const import (
+    CONF_BASE_URL,
+    CONF_PROVIDER,
+    OPENAI_BASE_URL,
+    PROVIDER_OPENAI,
+    SUBENTRY_ASSISTANT,
+)
+from .house import House
+from .memory.scopes import GLOBAL, Scope, ScopeKey
+from .memory.transcript import ThreadKey
+from .pipeline.origin import Origin
+from .projection import Projection
+from .realtime.model import RealtimeModel
+from .realtime.providers.openai import OpenAIModel
+from .realtime.verbatim import speech_audio
+
+type RealtimeAssistConfigEntry = ConfigEntry[Hub]
+
+
+class Hub:
+    """What one account of a provider does in this house."""
+
+    def __init__(self, hass: HomeAssistant, entry: RealtimeAssistConfigEntry, house: House) -> None:
+        """Make the assistants of the entry; nothing connects before somebody speaks."""
+        self.hass = hass
+        self.entry = entry
+        self.house = house
+        self.model: RealtimeModel = OpenAIModel(
+            base_url=entry.data.get(CONF_BASE_URL) or OPENAI_BASE_URL,
+            api_key=entry.data.get(CONF_API_KEY) or "",
+            compatible=entry.data.get(CONF_PROVIDER, PROVIDER_OPENAI) != PROVIDER_OPENAI,
+        )
+        self.assistants = {
+            subentry.subentry_id: Assistant(self, subentry)
+            for subentry in entry.get_subentries_of_type(SUBENTRY_ASSISTANT)
+        }
+
+    @callback
+    def start_task(self, coro: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """Start a task that ends with the entry.
+
+        It runs in an empty context: else it would look like the turn that started it, for ever.
+        """
+        return contextvars.Context().run(
+            self.entry.async_create_background_task, self.hass, coro, name
+        )
+
+    def projections(self) -> Iterator[Projection]:
+        """Return all projections of all assistants."""
+        for assistant in self.assistants.values():
+            yield from assistant.projections()
+
+    async def async_close(self) -> None:
+        """End all sessions."""
+        await asyncio.gather(*(projection.async_close() for projection in list(self.projections())))
+
+
+class Assistant:
+    """One voice agent: its options, and a projection for each place where it is spoken to."""
+
+    def __init__(self, hub: Hub, subentry: ConfigSubentry) -> None:
+        """Read the options; they are those of this load of the entry."""
+        self.hub = hub
+        self.subentry_id: Final = subentry.subentry_id
+        self.title: Final = subentry.title
+        self.options: Final = AssistantOptions.from_subentry(
+            subentry.data, hub.entry.data.get(CONF_PROVIDER, PROVIDER_OPENAI)
+        )
+        self._satellites: dict[str, Projection] = {}
+        self._passing: set[Projection] = set()
+
+    @property
+    def model(self) -> RealtimeModel:
+        """The adapter of the account."""
+        return self.hub.model
+
+    @callback
+    def projection(
+        self, origin: Origin, conversation_id: str | None, *, text: bool = False
+    ) -> Projection:
+        """Return the session and the thread for a turn from there.
+
+        A satellite keeps its session from turn to turn. Anything else has one for this turn only,
+        which the caller releases.
+        """
+        key = ThreadKey(
+            assistant=self.subentry_id, scope=self._thread_scope(origin, conversation_id)
+        )
+        satellite = None if text else origin.satellite
+        if satellite is None:
+            passing = Projection(self, origin, key, text=text, on_release=self._passing.discard)
+            self._passing.add(passing)
+            return passing
+        kept = self._satellites.get(satellite)
+        if kept is None:
+            kept = self._satellites[satellite] = Projection(self, origin, key)
+        kept.arrive(origin, key)
+        return kept
+
+    def projections(self) -> Iterator[Projection]:
+        """Return the projections of this assistant."""
+        yield from self._satellites.values()
+        yield from self._passing
+
+    async def speak_verbatim(self, text: str) -> tuple[AsyncIterator[bytes], int] | None:
+        """Return PCM16 mono audio that says exactly `text`, and its rate in Hz.
+
+        None if the provider cannot. The audio raises as `speech_audio` does.
+        """
+        request = self.model.speech(text, self.options.voice)
+        if request is None:
+            return None
+        return speech_audio(async_get_clientsession(self.hub.hass), request), request.sample_rate
+
+    def _thread_scope(self, origin: Origin, conversation_id: str | None) -> ScopeKey:
+        """Return what the history of a turn belongs to: as chosen, else the next narrower thing."""
+        scope = self.options.history_scope
+        if scope is HistoryScope.GLOBAL:
+            return GLOBAL
+        if scope is HistoryScope.AREA and origin.area_id:
+            return ScopeKey(Scope.AREA, origin.area_id)
+        if origin.speaker and (scope is HistoryScope.SPEAKER or origin.satellite is None):
+            return origin.speaker
+        if origin.device_key:
+            return ScopeKey(Scope.DEVICE, origin.device_key)
+        return ScopeKey(Scope.SESSION, conversation_id or "alone")

@@ -1,0 +1,235 @@
+"""The joint of `realtime/` and `memory/`: one session, and the thread that it projects.
+
+`session` asks what it should hold (`prepare`, `fresh_view`, `compose`, `outcome`), and the pipeline
+tells what happened (`begin`, `fix`, `closed`). Neither learns of the other.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from homeassistant.core import callback
+from homeassistant.exceptions import TemplateError
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+from homeassistant.helpers.template import Template
+from homeassistant.util import dt as dt_util
+
+from .assistant import DEFAULT_PROMPT
+from .items import FACTS, RECAP, Composition, DesiredItem, View, note, outcome_key
+from .memory.compose import ENVELOPE_INSTRUCTIONS, compose, note_body
+from .memory.scopes import Scope, ScopeKey
+from .memory.transcript import ThreadKey, TurnRecord
+from .pipeline.origin import Origin
+from .pipeline.tools import ToolSet, async_tool_set
+from .realtime.exchange import Exchange
+from .realtime.model import SessionConfig
+from .realtime.replies import Call
+from .realtime.session import RealtimeSession
+from .repairs import Issue, async_report
+
+if TYPE_CHECKING:
+    from .hub import Assistant
+    from .pipeline.turn import Turn
+
+_LOGGER: Final = logging.getLogger(__name__)
+
+_IDLE_SECONDS: Final = 300.0
+"""By then a provider has nothing cached any more: a new session costs no more than the old."""
+
+
+class Projection:
+    """One session of an assistant, and the thread whose projection the provider holds."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        origin: Origin,
+        key: ThreadKey,
+        *,
+        text: bool = False,
+        on_release: Callable[[Projection], None] | None = None,
+    ) -> None:
+        """Prepare a session; it opens when somebody speaks."""
+        self._assistant = assistant
+        self._house = assistant.hub.house
+        self._on_release = on_release
+        self._text = text
+        self._now: str | None = None
+        # A thread of one conversation is seen by that conversation alone.
+        self._epoch = key.scope.id if key.scope.scope is Scope.SESSION else uuid4().hex
+        self._last_turn = time.monotonic()
+        self.origin = origin
+        self.key = key
+        self.tools: ToolSet | None = None
+        timeout = assistant.options.conversation_timeout * 60.0
+        self._conversation_seconds = timeout
+        self._told = self._house.thread(key)
+        """The thread as it was when the session opened."""
+        self.session = RealtimeSession(
+            http=async_get_clientsession(assistant.hub.hass),
+            model=assistant.model,
+            source=self,
+            start_task=assistant.hub.start_task,
+            idle_seconds=min(timeout, _IDLE_SECONDS),
+            time=time.time,
+        )
+
+    # What the session asks.
+
+    async def prepare(self) -> SessionConfig:
+        """Load what a first turn needs and return what the session is configured with."""
+        await self._house.async_ready(self.key, self.visible)
+        options = self._assistant.options
+        self.tools = await async_tool_set(
+            self._assistant.hub.hass, options.llm_hass_api, origin=self.origin
+        )
+        self._report_left_out(self.tools.left_out)
+        return SessionConfig(
+            model=options.model,
+            instructions=self._instructions(self.tools.prompt),
+            tools=self.tools.specs,
+            voice=options.voice,
+            audio=not self._text,
+            transcription_model=options.transcription_model,
+            language=self._language,
+            turn_detection=options.turn_detection,
+        )
+
+    def fresh_view(self) -> View:
+        """Return the view of a session that opens now: its recap tells all that the thread has."""
+        self._told = self._house.thread(self.key)
+        return View(recap_upto=self._told.next_number - 1)
+
+    def compose(self, view: View) -> Composition:
+        """Return what the session should hold now."""
+        return compose(
+            thread=self._house.thread(self.key),
+            entries=self._house.context.visible(self.visible),
+            now=self._now,
+            visible=self.visible,
+            view=view,
+            resume_tokens=self._assistant.options.resume_tokens,
+            base=self._told,
+        )
+
+    def outcome(self, call: Call) -> DesiredItem:
+        """Return the note that tells a session what became of a call that it does not know."""
+        text = f"{call.name} was started before and has ended: {call.output}"
+        return note(outcome_key(call.call_id), note_body("outcome", text))
+
+    # What the pipeline tells.
+
+    @callback
+    def arrive(self, origin: Origin, key: ThreadKey) -> None:
+        """Take it that somebody speaks there now: in another room, after a long time, perhaps."""
+        self.origin = origin
+        if key != self.key:
+            # Another thread (the satellite moved): nothing of the old one may be seen.
+            self.key = key
+            if self.session.connected:
+                self.session.renew("thread")
+        if time.monotonic() - self._last_turn > self._conversation_seconds:
+            self._house.context.end_session(self._session_key)
+            self._epoch = uuid4().hex
+
+    @callback
+    def begin(self, turn: Turn, *, voice: bool) -> Exchange:
+        """Start a turn on the wire; opens the session if it is closed."""
+        return self.session.begin(turn.id, voice=voice)
+
+    @callback
+    def fix(self, turn: Turn, extra_prompt: str | None = None) -> None:
+        """Fix who speaks and what the moment is, for this turn."""
+        self.origin = turn.origin
+        self._now = now_note(dt_util.now(), turn.origin, extra_prompt)
+        self.session.changed()
+
+    @callback
+    def closed(self, record: TurnRecord | None, turn_id: str) -> None:
+        """Let a turn that is over join the thread; None: it is stored nowhere."""
+        self._last_turn = time.monotonic()
+        if record is not None:
+            self._house.join(self.key, record, self._assistant.options.resume_tokens)
+            self._house.context.new_turn(self.visible)
+        self.session.settle(turn_id)
+
+    async def release(self) -> None:
+        """End a session that was for one turn only."""
+        await self.async_close()
+        if self._on_release is not None:
+            self._on_release(self)
+
+    async def async_close(self) -> None:
+        """End the session."""
+        await self.session.close()
+
+    # What the house tells.
+
+    @property
+    def visible(self) -> tuple[ScopeKey, ...]:
+        """Return the scopes that may be seen here now, narrowest first."""
+        return self.origin.visible(session=self._epoch)
+
+    @callback
+    def forgotten(self, *, entries: bool, history: bool) -> None:
+        """Something that was told here may not be seen any more."""
+        self.session.revoke([key for key, gone in ((FACTS, entries), (RECAP, history)) if gone])
+
+    @callback
+    def _report_left_out(self, api_ids: tuple[str, ...]) -> None:
+        """Tell a person of the APIs that were chosen, but that a run from here may not use."""
+        for api_id in api_ids:
+            async_report(
+                self._assistant.hub.hass,
+                Issue.API_NOT_ALLOWED,
+                f"{self._assistant.subentry_id}/{api_id}",
+                placeholders={"assistant": self._assistant.title, "api": api_id},
+            )
+
+    @property
+    def _session_key(self) -> ScopeKey:
+        return ScopeKey(Scope.SESSION, self._epoch)
+
+    @property
+    def _language(self) -> str | None:
+        """Return the ISO 639-1 language in which this place is spoken to, None for any."""
+        tag = self._assistant.options.language or self.origin.language or ""
+        code = tag.replace("_", "-").partition("-")[0].lower()
+        return code if len(code) == 2 and code.isalpha() else None  # noqa: PLR2004
+
+    def _instructions(self, api_prompt: str) -> str:
+        """Return the prefix of every session here; what changes with the turn is never in it."""
+        parts = [self._prompt(), api_prompt, ENVELOPE_INSTRUCTIONS]
+        if self._language:
+            parts.append(f"You are spoken to in the language '{self._language}'; answer in it.")
+        return "\n\n".join(part.strip() for part in parts if part.strip())
+
+    def _prompt(self) -> str:
+        hass = self._assistant.hub.hass
+        try:
+            return str(
+                Template(self._assistant.options.prompt, hass).async_render(
+                    {"ha_name": hass.config.location_name}, parse_result=False
+                )
+            )
+        except TemplateError:
+            _LOGGER.warning(
+                "The prompt template of assistant %s cannot be rendered; using the default",
+                self._assistant.subentry_id,
+            )
+            return DEFAULT_PROMPT
+
+
+def now_note(at: datetime, origin: Origin, extra_prompt: str | None) -> str:
+    """Return what holds for this turn only: time, place, speaker, and what the run was told."""
+    lines = [
+        f"Time: {at:%A, %d %B %Y, %H:%M} ({at.tzname()})",
+        f"Room: {origin.area_name or 'unknown'}",
+        f"Speaker: {origin.name if origin.speaker else 'unknown'}",
+    ]
+    if extra_prompt:
+        lines.append(f"For this conversation: {extra_prompt}")
+    return "\n".join(lines)

@@ -1,0 +1,203 @@
+"""One socket to a realtime model: commands go out in order, events come in.
+
+A connection knows nothing of turns and items. It opens once, runs once and closes once:
+
+    connection = await Connection.open(http, model, config, timeout=10)
+    connection.send(command, event_id)      # at any time, never waits
+    error = await connection.run(handle)    # until the socket ends, and why it did
+"""
+
+import asyncio
+import base64
+import json
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Self
+
+import aiohttp
+
+from . import failures
+from .model import (
+    AppendAudio,
+    CannotConnect,
+    Command,
+    ConnectionLost,
+    Event,
+    NotRealtime,
+    RealtimeError,
+    RealtimeModel,
+    SessionConfig,
+)
+
+HANDSHAKE_SECONDS: Final = 10.0
+HEARTBEAT_SECONDS: Final = 20.0
+SEND_SECONDS: Final = 10.0
+CLOSE_SECONDS: Final = 1.0
+MAX_FRAME_BYTES: Final = 32 * 1024 * 1024
+MAX_WAITING_AUDIO: Final = 8 * 1024 * 1024
+"""Bytes of audio frames that may wait for a slow server; beyond it the oldest are dropped."""
+MAX_REFUSAL_BYTES: Final = 64 * 1024
+DIAGNOSE_SECONDS: Final = 3.0
+
+
+class Connection:
+    """One open socket. `dropped_frames` counts audio that a slow server made us drop."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, model: RealtimeModel) -> None:
+        """Take over an open socket; use `open`."""
+        self._socket = socket
+        self._model = model
+        self._waiting: deque[tuple[str, bool]] = deque()
+        self._waiting_audio = 0
+        self._wake = asyncio.Event()
+        self._failure: RealtimeError | None = None
+        self._close_reason = ""
+        self.dropped_frames = 0
+        self.received_frames = 0
+
+    @classmethod
+    async def open(
+        cls,
+        http: aiohttp.ClientSession,
+        model: RealtimeModel,
+        config: SessionConfig,
+        timeout: float = HANDSHAKE_SECONDS,  # noqa: ASYNC109 - it bounds three awaits together
+    ) -> Self:
+        """Open the socket within `timeout` seconds.
+
+        Raises AuthenticationFailed, ModelNotFound, QuotaExceeded, RateLimited, NotRealtime or
+        CannotConnect.
+        """
+        handshake = model.handshake(config)
+        try:
+            async with asyncio.timeout(timeout):
+                socket = await http.ws_connect(
+                    handshake.url,
+                    headers=handshake.headers,
+                    heartbeat=HEARTBEAT_SECONDS,
+                    max_msg_size=MAX_FRAME_BYTES,
+                    timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
+                )
+        except aiohttp.WSServerHandshakeError as err:
+            code = await _refusal_code(http, handshake.url, handshake.headers)
+            raise failures.refused_handshake(err.status, code) from None
+        except TimeoutError:
+            raise CannotConnect("timeout") from None
+        except aiohttp.InvalidURL:
+            raise CannotConnect("invalid_url") from None
+        except aiohttp.ClientConnectorCertificateError:
+            raise CannotConnect("certificate") from None
+        except aiohttp.ClientConnectorDNSError:
+            raise CannotConnect("unknown_host") from None
+        except aiohttp.ClientResponseError, aiohttp.ServerDisconnectedError:
+            raise NotRealtime("no_http") from None
+        except aiohttp.ClientError, OSError:
+            raise CannotConnect("unreachable") from None
+        return cls(socket, model)
+
+    def send(self, command: Command, event_id: str) -> None:
+        """Put a command behind those before it; it goes out as fast as the server takes it."""
+        audio = isinstance(command, AppendAudio)
+        frame = self._model.encode(command, event_id)
+        self._waiting.append((frame, audio))
+        if audio:
+            self._waiting_audio += len(frame)
+            self._shed()
+        self._wake.set()
+
+    async def run(self, handle: Callable[[Event], None]) -> RealtimeError:
+        """Pass on every event until the socket ends, and return why it did; closes it."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                writer = tasks.create_task(self._write())
+                await self._read(handle)
+                writer.cancel()
+        finally:
+            await self.close()
+        if self._failure is not None:
+            return self._failure
+        return failures.closed(self._socket.close_code, self._close_reason)
+
+    async def close(self) -> None:
+        """End the socket; at most a second."""
+        self._waiting.clear()
+        await self._socket.close()
+
+    async def _read(self, handle: Callable[[Event], None]) -> None:
+        while True:
+            message = await self._socket.receive()
+            match message.type:
+                case aiohttp.WSMsgType.TEXT:
+                    self.received_frames += 1
+                    for event in self._model.decode(message.data):
+                        handle(event)
+                case aiohttp.WSMsgType.CLOSE:
+                    self._close_reason = str(message.extra or "")
+                    return
+                case aiohttp.WSMsgType.BINARY:
+                    self.received_frames += 1
+                case _:
+                    return
+
+    async def _write(self) -> None:
+        try:
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                while self._waiting:
+                    frame, audio = self._waiting.popleft()
+                    if audio:
+                        self._waiting_audio -= len(frame)
+                    async with asyncio.timeout(SEND_SECONDS):
+                        await self._socket.send_str(frame)
+        except TimeoutError, aiohttp.ClientError, ConnectionError:
+            self._failure = ConnectionLost("send_failed")
+            await self._socket.close()
+
+    def _shed(self) -> None:
+        """Drop the oldest audio beyond the bound; never a command about items or responses."""
+        while self._waiting_audio > MAX_WAITING_AUDIO:
+            oldest = next(i for i, (_, audio) in enumerate(self._waiting) if audio)
+            self._waiting_audio -= len(self._waiting[oldest][0])
+            del self._waiting[oldest]
+            self.dropped_frames += 1
+
+
+async def _refusal_code(
+    http: aiohttp.ClientSession, url: str, headers: Mapping[str, str]
+) -> str | None:
+    """Return the code in the body of a refused handshake, None if it has none.
+
+    The client library throws that body away, so the same is asked once more to read it: it tells
+    an empty account from too many requests, and an unknown model from a wrong address.
+    """
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(),
+    }
+    try:
+        async with (
+            asyncio.timeout(DIAGNOSE_SECONDS),
+            http.get(re.sub("^ws", "http", url), headers={**headers, **upgrade}) as answer,
+        ):
+            body = json.loads(await answer.content.read(MAX_REFUSAL_BYTES))
+    except TimeoutError, aiohttp.ClientError, OSError, ValueError:
+        return None
+    return _code_in(body)
+
+
+def _code_in(body: Any) -> str | None:  # noqa: ANN401 - whatever a server says
+    """Return the code of an error body of OpenAI's kind."""
+    if not isinstance(body, dict):
+        return None
+    error = body.get("error", body)
+    if not isinstance(error, dict):
+        return "unknown_error"
+    for name in ("code", "type"):
+        if isinstance(code := error.get(name), str) and code:
+            return code
+    return "unknown_error"

@@ -1,0 +1,339 @@
+"""Who has the floor in one session: one commit and one response at a time.
+
+    free --commit--> committing --acknowledged--> free
+    free --ask--> asked --created--> answering --done--> free
+
+Everything here belongs to one link. A response is told by its id; one that nobody asked for is
+adopted by a turn that waits for one, else cancelled. What a cancelled response still says is
+dropped until it is done. Every wait has a watchdog.
+"""
+
+import asyncio
+from collections import deque
+from typing import Final, Protocol
+
+from . import failures
+from .assembly import Assembly, Message, Part
+from .exchange import Exchange, Stage
+from .hearing import How
+from .ledger import Ledger
+from .link import Link
+from .model import (
+    AudioDelta,
+    CallDone,
+    CancelResponse,
+    CommitAudio,
+    ItemKind,
+    RealtimeError,
+    ReplyItem,
+    Respond,
+    ResponseDone,
+    ResponseFailed,
+    ResponseStarted,
+    TextDelta,
+)
+from .timers import Timers
+
+COMMIT_SECONDS: Final = 3.0
+CREATED_SECONDS: Final = 8.0
+STALLED_SECONDS: Final = 15.0
+CANCELLED_SECONDS: Final = 5.0
+REFUSED_SECONDS: Final = 1.0
+"""How long the end of another response is waited for before asking again."""
+MAX_ATTEMPTS: Final = 3
+
+type ReplyEvent = ReplyItem | AudioDelta | TextDelta | CallDone
+
+
+class FloorHost(Protocol):
+    """Who uses the floor."""
+
+    def advance(self) -> None:
+        """Do what has become legal."""
+
+    def start_anew(self, exchange: Exchange | None, reason: str, error: RealtimeError) -> None:
+        """Leave the session: another one, once for this exchange and reason, else it fails."""
+
+
+class Flight:
+    """One response, from the moment it is asked for."""
+
+    def __init__(self, exchange: Exchange, event_id: str, floor: Floor) -> None:
+        """Remember whose it is; its id comes with its first event."""
+        self.exchange = exchange
+        self.event_id = event_id
+        self.response_id: str | None = None
+        self.dropped = False
+        """Not wanted any more: what it still says reaches nobody."""
+        self.said = False
+        """Something of it was passed on."""
+        self.last_event = 0.0
+        self.assembly = Assembly(self._pass_on)
+        self._floor = floor
+
+    def _pass_on(self, message: Message, part: Part) -> None:
+        self.said = True
+        index = self._floor.ledger.bind_reply(message.item_id, self.exchange.turn_id)
+        self.exchange.answers.take(index, message, part)
+
+
+class Floor:
+    """The commit and the response of one link."""
+
+    def __init__(self, link: Link, ledger: Ledger, host: FloorHost, rate: int) -> None:
+        """Begin free; `rate` is that of the audio that comes, in Hz."""
+        self.ledger = ledger
+        self.flight: Flight | None = None
+        self.committing: Exchange | None = None
+        self.detecting = False
+        """The provider hears speech and has not made an item of it yet."""
+        self._link = link
+        self._host = host
+        self._rate = rate
+        self._landed: Flight | None = None
+        self._foreign: set[str] = set()
+        self._isolated: deque[str] = deque(maxlen=32)
+        self._past: deque[str] = deque(maxlen=64)
+        self._blocked = False
+        self._echoes = False
+        self._timers = Timers()
+
+    @property
+    def busy(self) -> bool:
+        """Whether items may not change now, and no response may be asked for."""
+        return bool(
+            self.flight or self.committing or self.detecting or self._foreign or self._blocked
+        )
+
+    def close(self) -> None:
+        """End all watchdogs."""
+        self._timers.close()
+
+    # Commit
+
+    def commit(self, exchange: Exchange) -> None:
+        """Make an item of the speech; nothing else may change until it is acknowledged."""
+        self._link.send(CommitAudio())
+        exchange.stage = Stage.COMMITTING
+        self.committing = exchange
+        self._timers.start("commit", COMMIT_SECONDS, self._not_committed)
+
+    def committed(self) -> None:
+        """Take the acknowledgement of the commit."""
+        self._timers.stop("commit")
+        if (exchange := self.committing) is not None:
+            self.committing = None
+            exchange.committed()
+
+    def commit_refused(self, code: str) -> None:
+        """Take the refusal of a commit: nobody spoke, unless the provider was first."""
+        exchange, self.committing = self.committing, None
+        self._timers.stop("commit")
+        if exchange is None:
+            return
+        if exchange.provider_committed:
+            exchange.committed()
+        elif code == failures.COMMIT_EMPTY:
+            exchange.hearing.settle(How.NO_SPEECH)
+            exchange.cancel()
+        else:
+            self.cancel(exchange)
+            exchange.fail(failures.failure(code))
+
+    def _not_committed(self) -> None:
+        exchange, self.committing = self.committing, None
+        error = ResponseFailed("commit_not_acknowledged")
+        self._host.start_anew(exchange, "commit", error)
+
+    # Response
+
+    def ask(self, exchange: Exchange) -> None:
+        """Ask for a response; there must be none."""
+        exchange.wanted = False
+        audio = self._link.config is None or self._link.config.audio
+        event_id = self._link.send(Respond(turn_id=exchange.turn_id, audio=audio))
+        self.flight = Flight(exchange, event_id, self)
+        self._timers.start("created", CREATED_SECONDS, self._not_created)
+
+    def cancel(self, exchange: Exchange) -> None:
+        """Stop the response of this exchange, if it has one: what it still says is dropped."""
+        flight = self.flight
+        if flight is None or flight.exchange is not exchange or flight.dropped:
+            return
+        self._drop(flight)
+
+    def started(self, event: ResponseStarted) -> bool:
+        """Take the beginning of a response; False: nobody asked for it, it may be adopted."""
+        if event.isolated:
+            self._isolated.append(event.response_id)
+            return True
+        self._echoes = self._echoes or event.turn_id is not None
+        flight = self.flight
+        if flight is None or flight.response_id is not None:
+            return flight is not None and flight.response_id == event.response_id
+        if event.turn_id is None and self._echoes:
+            return False
+        if event.turn_id is not None and event.turn_id != flight.exchange.turn_id:
+            return False
+        flight.response_id = event.response_id
+        self._timers.stop("created")
+        if flight.dropped:
+            self._link.send(CancelResponse(event.response_id))
+        else:
+            self._watch(flight)
+        return True
+
+    def adopt(self, event: ResponseStarted, exchange: Exchange) -> None:
+        """Take a response that the server began by itself as the one this turn waits for."""
+        exchange.wanted = False
+        self.flight = Flight(exchange, "", self)
+        self.flight.response_id = event.response_id
+        self._watch(self.flight)
+
+    def reject(self, response_id: str) -> None:
+        """Stop a response that nobody wants."""
+        self._foreign.add(response_id)
+        self._link.send(CancelResponse(response_id))
+        self._timers.start("foreign", CANCELLED_SECONDS, self._forget_foreign)
+
+    def reply(self, event: ReplyEvent) -> None:
+        """Take a piece of a response."""
+        flight = self._flight_of(event.response_id)
+        if isinstance(event, ReplyItem):
+            self._learn(event, flight)
+        if flight is None or flight.dropped:
+            return
+        flight.last_event = asyncio.get_running_loop().time()
+        match event:
+            case ReplyItem():
+                flight.assembly.item(event)
+            case TextDelta():
+                flight.assembly.text(event)
+            case CallDone():
+                flight.assembly.call(event)
+            case AudioDelta():
+                flight.assembly.audio(event)
+                ms = len(event.pcm) / (self._rate * 2) * 1000
+                self.ledger.received(event.item_id, ms)
+
+    def done(self, event: ResponseDone) -> None:
+        """Take the end of a response: the wire is free again."""
+        if event.response_id in self._isolated:
+            return
+        self._past.append(event.response_id)
+        self._timers.stop("blocked")
+        self._blocked = False
+        if event.response_id in self._foreign:
+            self._foreign.discard(event.response_id)
+            return
+        flight = self.flight
+        if flight is None or flight.response_id not in {None, event.response_id}:
+            return
+        self._land()
+        if flight.dropped:
+            return
+        flight.assembly.finish()
+        self._landed = flight
+        flight.exchange.response_done(event, flight.assembly.calls, self.ledger.epoch)
+
+    def refused(self, code: str) -> None:
+        """Take the refusal of the response that was asked for."""
+        flight = self.flight
+        if flight is None:
+            return
+        exchange = flight.exchange
+        if code != failures.ALREADY_ACTIVE:
+            self._land()
+            exchange.fail(failures.failure(code))
+            return
+        if flight.said and not exchange.answers.calls:
+            return  # another one answers the same words
+        self._land()
+        if flight.response_id is not None:
+            self.reject(flight.response_id)
+        else:
+            self._blocked = True
+            self._timers.start("blocked", REFUSED_SECONDS, self._unblock)
+        exchange.attempts += 1
+        if flight.dropped:
+            return
+        if exchange.attempts > MAX_ATTEMPTS:
+            exchange.fail(failures.failure(code))
+        else:
+            exchange.wanted = True
+
+    # Inside
+
+    def _flight_of(self, response_id: str) -> Flight | None:
+        """Return the response that a piece belongs to, None if it is to be dropped."""
+        flight, landed = self.flight, self._landed
+        if flight is not None and flight.response_id == response_id:
+            return flight
+        if landed is not None and landed.response_id == response_id:
+            return landed if landed.exchange.stage is not Stage.OVER else None
+        if response_id in self._foreign or response_id in self._isolated:
+            return None
+        if flight is not None and flight.response_id is None and response_id not in self._past:
+            return flight
+        return None
+
+    def _learn(self, event: ReplyItem, flight: Flight | None) -> None:
+        """Let the ledger know an item of a response, and whose it is."""
+        if event.response_id in self._isolated:
+            return
+        self.ledger.settle_added(event.item_id, event.kind, event.call_id)
+        if flight is None:
+            return
+        turn_id = flight.exchange.turn_id
+        if event.kind is ItemKind.CALL and event.call_id:
+            self.ledger.bind_call(event.item_id, turn_id, event.call_id)
+        elif event.kind is ItemKind.ASSISTANT and flight.dropped:
+            self.ledger.bind_reply(event.item_id, turn_id)
+
+    def _land(self) -> None:
+        self.flight = None
+        self._timers.stop("created")
+        self._timers.stop("stalled")
+        self._timers.stop("cancelled")
+
+    def _drop(self, flight: Flight) -> None:
+        flight.dropped = True
+        self._link.send(CancelResponse(flight.response_id))
+        self._timers.stop("created")
+        self._timers.stop("stalled")
+        self._timers.start("cancelled", CANCELLED_SECONDS, self._not_cancelled)
+
+    def _watch(self, flight: Flight) -> None:
+        """Look now and then whether a response still goes on."""
+        flight.last_event = asyncio.get_running_loop().time()
+
+        def look() -> None:
+            quiet = asyncio.get_running_loop().time() - flight.last_event
+            if quiet < STALLED_SECONDS:
+                self._timers.start("stalled", STALLED_SECONDS - quiet, look)
+                return
+            flight.exchange.fail(ResponseFailed("response_stalled"))
+            self._lose("stalled")
+
+        self._timers.start("stalled", STALLED_SECONDS, look)
+
+    def _not_created(self) -> None:
+        flight = self.flight
+        if flight is not None:
+            flight.exchange.fail(ResponseFailed("no_response"))
+        self._lose("no_response")
+
+    def _not_cancelled(self) -> None:
+        self._lose("cancel_not_done")
+
+    def _lose(self, reason: str) -> None:
+        self._land()
+        self._host.start_anew(None, reason, ResponseFailed(reason))
+
+    def _forget_foreign(self) -> None:
+        self._foreign.clear()
+        self._host.advance()
+
+    def _unblock(self) -> None:
+        self._blocked = False
+        self._host.advance()

@@ -1,0 +1,186 @@
+"""How sockets come and go under a session.
+
+One link at a time. It is opened when somebody needs it, dropped when it is idle, lost or no good
+any more, and followed by another one where a turn waits: that is the same move for a resume after
+days, a reconnect, a rotation before the session limit, a changed voice and a full refresh.
+"""
+
+import asyncio
+import logging
+from abc import abstractmethod
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final, override
+
+import aiohttp
+
+from . import failures
+from .conductor import Conductor, ConductorHost
+from .exchange import Exchange, Stage
+from .keeper import Keeper, SessionSource
+from .link import Link
+from .model import CannotConnect, Event, RealtimeError, RealtimeModel
+from .timers import Timers
+
+_LOGGER = logging.getLogger(__name__)
+
+REOPEN_SECONDS: Final = (0.25, 0.75)
+"""Waits between the attempts to open a socket that a turn waits for."""
+
+type StartTask = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
+
+
+class Lifecycle(ConductorHost):
+    """The links of a session, one after another, and the turns that go from one to the next."""
+
+    def __init__(
+        self,
+        http: aiohttp.ClientSession,
+        model: RealtimeModel,
+        source: SessionSource,
+        start_task: StartTask,
+    ) -> None:
+        """Begin closed."""
+        self.last_failure: RealtimeError | None = None
+        """Why the last session or response failed; None since one has worked."""
+        self.open_turns: list[Exchange] = []
+        self._http = http
+        self._model = model
+        self._source = source
+        self._start_task = start_task
+        self._caps = model.capabilities
+        self._keeper = Keeper(source, self._caps, self.boundary)
+        self._link: Link | None = None
+        self._conductor: Conductor | None = None
+        self._number = 0
+        self._failed_openings = 0
+        self._renewal: str | None = None
+        """Why a new session is due at the next moment that allows it."""
+        self._timers = Timers()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    @property
+    @override
+    def exchanges(self) -> Sequence[Exchange]:
+        """The open turns, oldest first."""
+        return self.open_turns
+
+    @property
+    def unfinished(self) -> list[Exchange]:
+        """The turns whose answer is not complete, oldest first."""
+        return [e for e in self.open_turns if e.stage is not Stage.OVER]
+
+    @abstractmethod
+    def dormant(self, error: RealtimeError | None) -> None:
+        """Learn that there is no session until the next wake."""
+
+    # What a link tells
+
+    def link_up(self, link: Link) -> None:
+        """Begin the conversation of a link that was just opened."""
+        if link is not self._link or link.config is None:
+            return
+        self._conductor = Conductor(link, self._keeper, self, self._caps)
+        for exchange in self.open_turns:
+            exchange.timers.stop("socket")
+        link.served = bool(self.open_turns)
+        self._conductor.open(link.config)
+        self.advance()
+
+    def link_event(self, link: Link, event: Event) -> None:
+        """Take an event of the open link."""
+        if link is self._link and self._conductor is not None:
+            self._conductor.take(event)
+
+    def link_ended(self, link: Link, error: RealtimeError) -> None:
+        """Learn that a link could not be opened, or has ended."""
+        if link is self._link:
+            self._lost(error, again=True, was_open=link.connection is not None)
+
+    # What is found out over a link
+
+    @override
+    def configured(self) -> None:
+        """Take it that the session works."""
+        self._failed_openings = 0
+        self.last_failure = None
+
+    @override
+    def session_failed(self, error: RealtimeError, *, again: bool) -> None:
+        """Give up the session; the turns may try another one if `again`."""
+        if self._link is not None:
+            self._lost(error, again=again, was_open=True)
+
+    @override
+    def start_anew(self, exchange: Exchange | None, reason: str, error: RealtimeError) -> None:
+        """Leave a session that is no good any more; a turn tries another once for each reason."""
+        if exchange is not None and reason in exchange.replays:
+            exchange.fail(error)
+        elif exchange is not None:
+            exchange.replays.add(reason)
+        self.renew(reason)
+
+    @override
+    def renew(self, reason: str) -> None:
+        """Begin a new session now, and all unfinished turns in it again from their recording."""
+        _LOGGER.debug("New realtime session: %s", reason)
+        self._drop_link()
+        for exchange in self.unfinished:
+            exchange.rewind()
+        self._open()
+
+    # Inside
+
+    def _open(self) -> None:
+        """Open the next session in the background."""
+        self._number += 1
+        self._renewal = None
+        link = Link(self._number, self)
+        self._link = link
+        run = link.run(self._http, self._model, self._source.prepare)
+        link.start(self._own(run, f"realtime session {self._number}"))
+        for exchange in self.open_turns:
+            self._await_socket(exchange)
+
+    def _own(self, run: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        task = self._start_task(run, name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _drop_link(self) -> None:
+        self._timers.stop("reopen")
+        if self._conductor is not None:
+            self._conductor.close()
+            self._conductor = None
+        if self._link is not None:
+            self._link.drop()
+            self._link = None
+
+    def _lost(self, error: RealtimeError, *, again: bool, was_open: bool) -> None:
+        """Decide for each turn whether it begins again; without any the session stays closed."""
+        self._drop_link()
+        if error.code != failures.SESSION_EXPIRED:
+            self.last_failure = error
+        again = again and not failures.is_fatal(error) and not self._closed
+        if not was_open:
+            self._failed_openings += 1
+            again = again and self._failed_openings <= len(REOPEN_SECONDS)
+        for exchange in self.unfinished:
+            if not again or exchange.answers.begun or (was_open and "lost" in exchange.replays):
+                exchange.fail(error)
+            elif was_open:
+                exchange.replays.add("lost")
+                exchange.rewind()
+        if not again or not self.unfinished:
+            self.dormant(error)
+        elif was_open:
+            self._open()
+        else:
+            wait = REOPEN_SECONDS[self._failed_openings - 1]
+            self._timers.start("reopen", wait, self._open)
+
+    def _await_socket(self, exchange: Exchange) -> None:
+        """Let a turn whose speech has ended wait a moment for the socket, and no longer."""
+        if self._conductor is None:
+            exchange.await_socket(lambda: exchange.fail(CannotConnect("timeout")))

@@ -127,7 +127,7 @@ class Phone:
                 # Before its next run listens: silence would only earn an error tone.
                 await self._processes.stop(running, seconds=5)
         sent, received = await self._recording("enc"), await self._recording("dec")
-        answer, delay_ms = _answer(sent, received, said)
+        answer, delay_ms = answer_of(sent, received, said)
         return Call(
             said=said, heard=answer, delay_ms=delay_ms, seconds=round(monotonic() - begun, 2)
         )
@@ -189,7 +189,7 @@ async def _find(client: Client) -> Satellite | None:
     )
 
 
-def _answer(sent: Sound, received: Sound, said: Sound) -> tuple[Sound, int | None]:
+def answer_of(sent: Sound, received: Sound, said: Sound) -> tuple[Sound, int | None]:
     """Cut the answer out of what the phone recorded, and tell how long it let wait.
 
     Both recordings begin with the call. The beep that ends listening is known, and the answer is
@@ -199,17 +199,17 @@ def _answer(sent: Sound, received: Sound, said: Sound) -> tuple[Sound, int | Non
     stop = spoken.end_ms if spoken else 0
     if spoken and (uttered := said.segments()):
         stop = spoken.start_ms + uttered[-1].end_ms
-    beep = received.find(_tone("processing.pcm"), stop)
-    begin = beep.end_ms if beep else stop
+    heard = received.find(beep("processing.pcm"), stop)
+    begin = heard.end_ms if heard else stop
     rest = received.part(begin)
     words = rest.segments()
     if not words:
         raise NoAnswer("the phone recorded silence")
-    delay = begin + words[0].start_ms - stop if spoken and beep else None
+    delay = begin + words[0].start_ms - stop if spoken and heard else None
     return rest, delay
 
 
-def _tone(name: str) -> Sound:
+def beep(name: str) -> Sound:
     """Return one of the beeps of Home Assistant's `voip`."""
     where = importlib.util.find_spec("homeassistant.components.voip")
     if where is None or where.origin is None:

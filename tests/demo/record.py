@@ -72,6 +72,7 @@ async def play(
     speech: bytes,
     *,
     settle: float = _SETTLE_SECONDS,
+    patience: float = _ACT_SECONDS,
 ) -> list[Played]:
     """Play the script to a server and return what passed.
 
@@ -81,52 +82,65 @@ async def play(
         key: its API key.
         speech: a question, as PCM at 24 kHz.
         settle: seconds in which more may come after the event that ends an act.
+        patience: seconds to wait for that event.
 
     Raises:
         aiohttp.ClientError: the server cannot be reached, or refuses the key.
 
     """
     headers = {"Authorization": f"Bearer {key}"}
-    begun, seen = monotonic(), Seen(speech)
     async with http.ws_connect(
         f"{base_url}/realtime", params={"model": MODEL}, headers=headers, max_msg_size=_BYTES
     ) as socket:
+        player = _Player(socket, Seen(speech), settle, patience)
         opening = Act(name="open", send=lambda _: [], until=("session.created",))
-        return [
-            await _act(socket, act, seen, begun, settle if act.settles else 0.0)
-            for act in (opening, *acts())
-        ]
+        return [await player.play(act) for act in (opening, *acts())]
 
 
-async def _act(
-    socket: aiohttp.ClientWebSocketResponse, act: Act, seen: Seen, begun: float, settle: float
-) -> Played:
-    played = Played(act.name)
+class _Player:
+    """Plays one act after another on an open socket."""
 
-    def note(direction: Literal["sent", "received"], event: Json) -> None:
-        ms = round((monotonic() - begun) * 1000)
-        played.passed.append(Passed(direction=direction, ms=ms, event=event))
+    def __init__(
+        self, socket: aiohttp.ClientWebSocketResponse, seen: Seen, settle: float, patience: float
+    ) -> None:
+        self._socket = socket
+        self._seen = seen
+        self._settle = settle
+        self._patience = patience
+        self._begun = monotonic()
 
-    for number, event in enumerate(act.send(seen)):
-        named = {"event_id": f"{act.name}_{number}", **event}
-        note("sent", named)
-        await socket.send_json(named)
-    deadline = monotonic() + _ACT_SECONDS
-    while True:
+    async def play(self, act: Act) -> Played:
+        """Send the act's events and wait for its end, and a little longer."""
+        played = Played(act.name)
+        for number, command in enumerate(act.send(self._seen)):
+            named = {"event_id": f"{act.name}_{number}", **command}
+            played.passed.append(self._passed("sent", named))
+            await self._socket.send_json(named)
+        deadline = monotonic() + self._patience
+        while (event := await self._event(deadline)) is not None:
+            played.passed.append(self._passed("received", event))
+            self._seen.take(event)
+            if played.end is None and (event["type"] in act.until or event["type"] == "error"):
+                played.end = event
+                if not act.settles:
+                    break
+                deadline = monotonic() + self._settle
+        return played
+
+    async def _event(self, deadline: float) -> Json | None:
+        """Return the next event, or None when the time is up or the server is gone."""
         try:
-            message = await socket.receive(timeout=max(0.01, deadline - monotonic()))
+            message = await self._socket.receive(timeout=max(0.01, deadline - monotonic()))
         except TimeoutError:
-            return played
+            return None
         if message.type is not aiohttp.WSMsgType.TEXT:
-            return played
-        event = message.json()
-        note("received", event)
-        seen.take(event)
-        if played.end is None and (event["type"] in act.until or event["type"] == "error"):
-            played.end = event
-            if not settle:
-                return played
-            deadline = monotonic() + settle
+            return None
+        event: Json = message.json()
+        return event
+
+    def _passed(self, direction: Literal["sent", "received"], event: Json) -> Passed:
+        ms = round((monotonic() - self._begun) * 1000)
+        return Passed(direction=direction, ms=ms, event=event)
 
 
 def written(played: list[Played]) -> str:

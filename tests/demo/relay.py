@@ -60,19 +60,20 @@ class Relay:
         """Pass on an ordinary request and its answer."""
         assert self._http is not None
         url = f"{self._upstream}/{request.match_info['path']}"
-        async with self._http.request(
-            request.method,
-            url,
-            params=request.query,
-            headers=_headers(request),
-            data=await request.read(),
-            allow_redirects=False,
-        ) as answer:
-            return web.Response(
-                status=answer.status,
-                body=await answer.read(),
-                headers={"Content-Type": answer.headers.get("Content-Type", "application/json")},
-            )
+        try:
+            async with self._http.request(
+                request.method,
+                url,
+                params=request.query,
+                headers=_headers(request),
+                data=await request.read(),
+                allow_redirects=False,
+            ) as answer:
+                kind = answer.headers.get("Content-Type", "application/json")
+                body = await answer.read()
+                return web.Response(status=answer.status, body=body, headers={"Content-Type": kind})
+        except aiohttp.ClientError:
+            return _unreachable()
 
     async def _realtime(self, request: web.Request) -> web.StreamResponse:
         """Pass on a session; a refusal of the handshake too."""
@@ -88,7 +89,7 @@ class Relay:
         except aiohttp.WSServerHandshakeError as err:
             return web.json_response({"error": {"message": err.message}}, status=err.status)
         except aiohttp.ClientError:
-            return web.json_response({"error": {"message": "unreachable"}}, status=502)
+            return _unreachable()
         number = self._sessions
         self._sessions += 1
         socket = web.WebSocketResponse(max_msg_size=_BYTES)
@@ -127,6 +128,10 @@ class Relay:
         assert self._log is not None
         line = {"at": round(time.time(), 4), "session": session, way: json.loads(text)}
         print(json.dumps(line), file=self._log, flush=True)
+
+
+def _unreachable() -> web.Response:
+    return web.json_response({"error": {"message": "unreachable"}}, status=502)
 
 
 def _headers(request: web.Request) -> dict[str, str]:

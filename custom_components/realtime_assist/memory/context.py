@@ -255,8 +255,9 @@ class ContextStore:
                 continue
             if entry.key not in held.entries and _tombstone(entry.key) not in fresh:
                 held.put(entry)
+        alive = {_tombstone(key) for key in held.entries}
         for stone, at in data.get("tombstones", {}).items():
-            if stone not in fresh:
+            if stone not in fresh and stone not in alive:
                 _bury(held, str(stone), str(at))
         self._evict(held, None, self._now())
         return unread

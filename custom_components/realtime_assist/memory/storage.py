@@ -362,10 +362,9 @@ class _File(Store[dict[str, Any]]):
 
     @override
     async def _async_write_data(self, *args: Any, **kwargs: Any) -> None:
-        """Write, and notice a failure, which Home Assistant only logs."""
+        """Write; a failure, which Home Assistant only logs or forgets, is told and tried again."""
         try:
             await super()._async_write_data(*args, **kwargs)
-        except HomeAssistantError:
+        except HomeAssistantError, OSError:
             self._report()
             self.changed(RETRY_SECONDS)
-            raise

@@ -418,12 +418,27 @@ async def test_an_account_without_engines_makes_no_voice_assistant(
     assert async_pipelines(hass) == before
 
 
-async def test_a_language_that_no_engine_speaks(
+async def test_an_engine_that_is_switched_off(hass: HomeAssistant, server: LoopbackServer) -> None:
+    """Nobody gets a voice assistant whose voice was switched off."""
+    result = await submit(hass, await begin(hass), account(server))
+    entry = result["result"]
+    registry = er.async_get(hass)
+    [voice] = [
+        entity.entity_id
+        for entity in er.async_entries_for_config_entry(registry, entry.entry_id)
+        if entity.domain == "tts"
+    ]
+    registry.async_update_entity(voice, disabled_by=er.RegistryEntryDisabler.USER)
+    assert await hass.config_entries.async_reload(entry.entry_id)
+    before = async_pipelines(hass)
+    assert not await async_create_pipeline(hass, entry)
+    assert async_pipelines(hass) == before
+
+
+async def test_a_home_whose_language_home_assistant_does_not_know(
     hass: HomeAssistant, server: LoopbackServer
 ) -> None:
-    """Nobody gets a voice assistant that cannot understand the language of the home."""
-    result = await submit(hass, await begin(hass), account(server))
+    """A voice assistant is made in a home of any language."""
     hass.config.language = "tlh"
-    before = async_pipelines(hass)
-    assert not await async_create_pipeline(hass, result["result"])
-    assert async_pipelines(hass) == before
+    await submit(hass, await begin(hass), account(server, create_pipeline=True))
+    assert any(each.name == "Realtime Assist" for each in async_pipelines(hass))

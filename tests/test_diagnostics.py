@@ -101,7 +101,7 @@ async def test_diagnostics_of_an_account_that_is_not_loaded(
     assert told["assistants"][0]["sessions"] == []
 
 
-@pytest.mark.usefixtures("entry")
+@pytest.mark.usefixtures("socket_enabled", "entry")
 async def test_system_health(hass: HomeAssistant) -> None:
     """One look shows whether the provider can be reached."""
     assert await async_setup_component(hass, "system_health", {})

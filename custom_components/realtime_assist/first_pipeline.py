@@ -27,20 +27,18 @@ async def async_create_pipeline(hass: HomeAssistant, entry: ConfigEntry) -> bool
         for entity in er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
         if assistant and entity.config_subentry_id == assistant.subentry_id
     }
-    if assistant is None or not {stt.DOMAIN, conversation.DOMAIN, tts.DOMAIN} <= engines.keys():
-        _LOGGER.warning("No voice pipeline was made: the assistant has no engines yet")
-        return False
-    pipeline = await async_create_default_pipeline(
-        hass, engines[stt.DOMAIN], engines[tts.DOMAIN], assistant.title
-    )
+    pipeline = None
+    if assistant and {stt.DOMAIN, conversation.DOMAIN, tts.DOMAIN} <= engines.keys():
+        pipeline = await async_create_default_pipeline(
+            hass, engines[stt.DOMAIN], engines[tts.DOMAIN], assistant.title
+        )
     if pipeline is None:
-        _LOGGER.warning("No voice pipeline was made: %s is not supported", hass.config.language)
+        _LOGGER.warning("No voice assistant was made: its engines are not there")
         return False
     await async_update_pipeline(
         hass,
         pipeline,
         conversation_engine=engines[conversation.DOMAIN],
-        conversation_language=hass.config.language,
         prefer_local_intents=False,
     )
     return True

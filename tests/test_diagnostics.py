@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Any, Final, cast
 
 import pytest
 from homeassistant.core import HomeAssistant
@@ -15,6 +15,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.realtime_assist.assistant import default_assistant
 from custom_components.realtime_assist.const import DOMAIN
+from custom_components.realtime_assist.pipeline.origin import Origin
 from tests.loopback import LoopbackServer
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -52,12 +53,18 @@ async def entry(hass: HomeAssistant, server: LoopbackServer) -> MockConfigEntry:
     return entry
 
 
+async def report(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, entry: MockConfigEntry
+) -> dict[str, Any]:
+    """Return what a person downloads."""
+    return cast("dict[str, Any]", await get_diagnostics_for_config_entry(hass, hass_client, entry))
+
+
 async def test_diagnostics(
     hass: HomeAssistant, hass_client: ClientSessionGenerator, entry: MockConfigEntry
 ) -> None:
     """A report shows how an account is set up and what it holds, in counts."""
-    told = await get_diagnostics_for_config_entry(hass, hass_client, entry)
-    assert isinstance(told, dict)
+    told = await report(hass, hass_client, entry)
     assert told["state"] == "loaded"
     assert told["account"] == {
         "provider": "openai",
@@ -84,10 +91,27 @@ async def test_diagnostics_of_a_house_that_talks(
     await hass.services.async_call(
         "conversation", "process", {"agent_id": agent, "text": SECRET}, blocking=True
     )
-    told = json.dumps(await get_diagnostics_for_config_entry(hass, hass_client, entry))
+    told = json.dumps(await report(hass, hass_client, entry))
     assert server.sessions
     for secret in (SECRET, KEY, server.base_url, "127.0.0.1", "Grandmother", "OK."):
         assert secret not in told
+
+
+async def test_diagnostics_of_a_satellite(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, entry: MockConfigEntry
+) -> None:
+    """A report shows how the session of a satellite stands, and not which satellite it is."""
+    origin = Origin(satellite="registry-id", platform="esphome", device_id="device-id", name="Anna")
+    [assistant] = entry.runtime_data.assistants.values()
+    assistant.projection(origin, None)
+    told = await report(hass, hass_client, entry)
+    [session] = told["assistants"][0]["sessions"]
+    assert session["state"] == "closed"
+    assert session["platform"] == "esphome"
+    assert session["last_failure"] is None
+    assert session["thread"]["turns"] == 0
+    for secret in ("registry-id", "device-id", "Anna"):
+        assert secret not in json.dumps(told)
 
 
 async def test_diagnostics_of_an_account_that_is_not_loaded(
@@ -95,8 +119,7 @@ async def test_diagnostics_of_an_account_that_is_not_loaded(
 ) -> None:
     """An account that cannot be set up can be reported too."""
     await hass.config_entries.async_unload(entry.entry_id)
-    told = await get_diagnostics_for_config_entry(hass, hass_client, entry)
-    assert isinstance(told, dict)
+    told = await report(hass, hass_client, entry)
     assert told["state"] == "not_loaded"
     assert told["assistants"][0]["sessions"] == []
 

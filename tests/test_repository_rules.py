@@ -11,7 +11,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from custom_components.realtime_assist.account import PROBLEMS, REFUSED
 from custom_components.realtime_assist.const import DOMAIN
+from custom_components.realtime_assist.repairs import Issue
 
 ROOT: Final = Path(__file__).parents[1]
 HOME: Final = ROOT / "custom_components" / DOMAIN
@@ -279,6 +281,23 @@ def test_every_key_in_the_code_has_words() -> None:
     for issue in ENGLISH["issues"].values():
         reasons |= {*issue.get("fix_flow", {}).get("abort", {})}
     assert strings_of("reason") <= reasons
+
+
+def test_every_refusal_of_an_action_has_words() -> None:
+    """Whoever calls an action wrongly reads what was wrong."""
+    for _path, text in sources():
+        assert set(re.findall(r"_invalid\(\s*\"(\w+)\"", text)) <= ENGLISH["exceptions"].keys()
+
+
+def test_every_issue_has_words() -> None:
+    """Each repair that can appear says what to do, and there is no other."""
+    assert {issue.value for issue in Issue} == ENGLISH["issues"].keys()
+
+
+def test_every_error_of_a_form_has_words() -> None:
+    """Whatever goes wrong while an account or an assistant is set up is explained."""
+    assert set(PROBLEMS.values()) | {REFUSED} <= ENGLISH["config"]["error"].keys()
+    assert REFUSED in ENGLISH["config_subentries"]["assistant"]["error"]
 
 
 def test_every_word_is_used() -> None:

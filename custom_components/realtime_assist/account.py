@@ -36,7 +36,7 @@ _MODELS_BYTES: Final = 1_000_000
 _MODELS_SHOWN: Final = 200
 
 # What went wrong -> the key of its translated words.
-_ERRORS: Final[Mapping[type[RealtimeError], str]] = {
+PROBLEMS: Final[Mapping[type[RealtimeError], str]] = {
     AuthenticationFailed: "invalid_auth",
     ModelNotFound: "model_not_found",
     QuotaExceeded: "no_quota",
@@ -111,7 +111,7 @@ async def problem_with_session(
     try:
         await check(async_get_clientsession(hass), account.adapter(), config, _CHECK_SECONDS)
     except RealtimeError as err:
-        return _ERRORS.get(type(err), REFUSED)
+        return PROBLEMS.get(type(err), REFUSED)
     return None
 
 

@@ -85,9 +85,12 @@ def _accept(path: Path, includes: tuple[Path, ...] = ()) -> Interpreter:
 
 
 def _on_path() -> Interpreter:
-    """Return a Python that the person has."""
-    found = shutil.which("python3.14")
-    return _accept(Path(found or sys.executable))
+    """Return a Python that the person has; not one of ours, in an environment they are in."""
+    path = Path(shutil.which("python3.14") or sys.executable)
+    if path.resolve().is_relative_to(cache.root().resolve()):
+        # Only its own source knows where its headers are.
+        raise SetupError(f"{path}: it belongs to an environment made here")
+    return _accept(path)
 
 
 def _managed() -> Interpreter:

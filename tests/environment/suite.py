@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import bars, lint, venvs
-from .catalogue import NEWEST_RELEASE, RELEASES
+from .catalogue import ENVIRONMENTS, NEWEST_RELEASE, RELEASES
 from .shell import REPOSITORY, SetupError, say
 from .steps import Outcome, Step, run, run_all
 
@@ -45,6 +45,7 @@ def check_all() -> bool:
     """Run every check, print what they say to standard output, and tell whether all are well."""
     pythons = _pythons()
     newest = pythons[NEWEST_RELEASE]
+    _prepare_others()
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="realtime-assist-") as name:
         parts = {release: Path(name) / f"{release}.coverage" for release in pythons}
@@ -75,6 +76,18 @@ def run_tests(arguments: Sequence[str]) -> bool:
 def _pythons() -> dict[str, Path]:
     """Return the Python of each supported release, made if it is not there."""
     return {release: venvs.ensure(venvs.named(f"ha-{release}")) for release in RELEASES}
+
+
+def _prepare_others() -> None:
+    """Make what single tests and the demo use, so that none of them waits for it.
+
+    Whichever needs one that could not be made says so itself, or does without.
+    """
+    for environment in ENVIRONMENTS:
+        try:
+            venvs.ensure(environment)
+        except SetupError as error:
+            say(f"{environment.name}: {error}")
 
 
 def _covered(python: Path, parts: Sequence[Path], report: Path) -> Outcome:

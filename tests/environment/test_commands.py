@@ -68,10 +68,16 @@ def test_tool_is_installed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         patch.object(importlib.util, "find_spec", return_value=object()),
     ):
         assert tools.uv() == tools.uv()
-    run.assert_called_once()
+        run.assert_called_once()
+    # Once it is there, pip need not be: inside an environment there is none.
+    with patch.object(importlib.util, "find_spec", return_value=None):
+        assert tools.uv() == tmp_path / "tools" / tools.UV.replace("==", "-") / "bin" / "uv"
 
 
-def test_without_pip_the_uv_that_is_there_will_do() -> None:
+def test_without_pip_the_uv_that_is_there_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REALTIME_ASSIST_CACHE", str(tmp_path))
     with (
         patch.object(importlib.util, "find_spec", return_value=None),
         patch.object(shutil, "which", return_value="/usr/bin/uv") as which,

@@ -91,6 +91,23 @@ def test_own_python_without_headers_is_not(tmp_path: Path) -> None:
         interpreter._on_path()
 
 
+def test_python_of_an_environment_is_not_the_persons_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REALTIME_ASSIST_CACHE", str(tmp_path))
+    ours = tmp_path / "python/debian/usr/bin/python3.14"
+    ours.parent.mkdir(parents=True)
+    ours.touch()
+    link = tmp_path / "venvs/ha/bin/python3.14"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(ours)
+    with (
+        patch.object(shutil, "which", return_value=str(link)),
+        pytest.raises(SetupError, match="belongs to an environment made here"),
+    ):
+        interpreter._on_path()
+
+
 def test_downloaded_python_that_is_missing_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from unittest.mock import Mock, patch
 import pytest
 
 from . import lint, suite, venvs
-from .catalogue import RELEASES
+from .catalogue import RELEASES, Environment
 from .shell import SetupError
 from .steps import Outcome, Step
 
@@ -103,6 +103,20 @@ def test_arguments_go_to_pytest_on_every_release(runner: Runner) -> None:
     assert suite.main(["tests/memory", "-k", "audience"]) == 0
     command = (PYTHON, "-m", "pytest", "tests/memory", "-k", "audience")
     assert [step.commands for step in runner.ran] == [(command,)] * len(RELEASES)
+
+
+def test_environment_that_only_some_need_stops_nothing(
+    runner: Runner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ensure(environment: Environment) -> Path:
+        if environment.name == "speech":
+            raise SetupError("no voice")
+        return PYTHON
+
+    with patch.object(venvs, "ensure", ensure):
+        assert suite.main([]) == 0
+    assert "speech: no voice" in capsys.readouterr().err
+    assert runner.ran
 
 
 def test_no_environment_no_success() -> None:

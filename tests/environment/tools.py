@@ -18,7 +18,7 @@ def uv() -> Path:
 
     The pinned one, by pip; where there is no pip, whichever uv is installed.
     """
-    if importlib.util.find_spec("pip"):
+    if cache.is_complete(_directory(UV)) or importlib.util.find_spec("pip"):
         return _installed(UV, [sys.executable, "-m", "pip", "install", "-q", "--no-deps"])
     if found := shutil.which("uv"):
         return Path(found)
@@ -44,15 +44,19 @@ def uv_environment() -> dict[str, str]:
     return {"UV_CACHE_DIR": str(cache.root() / "uv")}
 
 
+def _directory(requirement: str) -> Path:
+    """Return where the tool of a requirement lives."""
+    return cache.root() / "tools" / requirement.replace("==", "-")
+
+
 def _installed(requirement: str, install: list[str | Path]) -> Path:
     """Install a requirement into a folder of its own and return the program of its name."""
-    name, _, version = requirement.partition("==")
-    directory = cache.root() / "tools" / f"{name}-{version}"
+    directory = _directory(requirement)
 
     def build() -> None:
         say(f"{requirement}: installing")
         run([*install, "--target", directory, requirement], env=uv_environment())
 
-    program = directory / "bin" / name
+    program = directory / "bin" / requirement.partition("==")[0]
     cache.make_once(directory, build, usable=program.is_file)
     return program

@@ -163,9 +163,8 @@ def test_versions_tell_the_past_and_can_be_rolled_back(store: ContextStore, cloc
 
 def test_old_versions_are_bounded(store: ContextStore) -> None:
     """Changing a large value often does not fill the memory with its past."""
-    for count in range(5):
-        entry = store.set(GLOBAL, "a", f"{count}" + "x" * 10_000)
-    assert len(entry.previous) == 1
+    made = [store.set(GLOBAL, "a", f"{count}" + "x" * 10_000) for count in range(5)]
+    assert len(made[-1].previous) == 1
 
 
 def test_options_can_be_changed_and_cleared(store: ContextStore, clock: Clock) -> None:
@@ -332,7 +331,8 @@ def test_clear_takes_one_scope_and_never_all(store: ContextStore) -> None:
     store.set(KITCHEN, "a", 1)
     store.set(KITCHEN, "b", 1)
     store.set(GLOBAL, "a", 1)
-    for empty in ([], (), "a"):
+    nothing: tuple[Any, ...] = ([], (), "a")
+    for empty in nothing:
         with pytest.raises(ValueError, match="list of keys"):
             store.forget(KITCHEN, empty)
     assert store.clear(KITCHEN) == ["a", "b"]

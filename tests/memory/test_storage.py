@@ -318,7 +318,7 @@ async def test_remove_all_leaves_nothing(hass: HomeAssistant, disk: Path) -> Non
     await home.storage.async_remove_all()
     home.context.set(GLOBAL, "dog", "Bello")
     await asyncio.sleep(1)
-    assert not disk.exists()
+    assert not texts(disk)
 
 
 async def test_a_removed_thread_is_gone(hass: HomeAssistant, disk: Path) -> None:

@@ -188,12 +188,15 @@ def _cost(text: str) -> int:
 
 
 def _shortened(turn: TurnRecord, tokens: int) -> str:
-    """Return a turn that costs at most `tokens`: each of its texts gets shorter."""
-    aim = tokens
-    text = render.turn_lines(turn, aim)
-    while _cost(text) > tokens and aim > 0:
-        aim -= max(_cost(text) - tokens, 1)
-        text = render.turn_lines(turn, aim)
+    """Return a turn that costs at most `tokens`: its longest texts are cut, the short ones stay."""
+    low, high = 0, max(tokens, 0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _cost(render.turn_lines(turn, middle)) <= tokens:
+            low = middle
+        else:
+            high = middle - 1
+    text = render.turn_lines(turn, low)
     return text if _cost(text) <= tokens else shorten(text, tokens - 1)
 
 

@@ -8,7 +8,7 @@ What the recogniser was unsure of is not learned, nor is what nobody heard.
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from .cues import DATE, REPLY_CUES, USER_CUES
@@ -40,7 +40,12 @@ _CALL: Final = 0.3
 _QUESTION: Final = 0.5
 _FRAME_TOKENS: Final = 6
 """What a line costs beside its words, so that many tiny lines do not win."""
-_LEAST_GAIN: Final = 0.5
+_LEAST_GAIN: Final = 1.3
+"""A sentence that tells less is not worth a line, however much room there is."""
+_CITED: Final = 5
+"""Of the turns in which the same was said, the last ones."""
+_LEAST_POOL: Final = 20
+"""Among fewer sentences than this nothing can be called frequent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +72,7 @@ class ExtractiveSummarizer:
 
     def extract(self, task: SummaryTask) -> HomeSummary:
         """Return the summary of a task; takes some milliseconds for a hundred turns."""
-        candidates = list(_candidates(task))
-        rarity = _rarity(candidates)
+        candidates, rarity = _distinct(_candidates(task))
         chosen: dict[str, list[Line]] = {}
         for found in sorted(
             _choose(candidates, rarity, task.tokens), key=lambda c: (c.turns, c.text)
@@ -150,11 +154,26 @@ def _names(text: str) -> Iterator[str]:
             yield from words(word)
 
 
-def _rarity(candidates: Iterable[_Candidate]) -> dict[str, float]:
-    """Return for each word how rare it is among the candidates."""
-    held = [found.words.keys() for found in candidates]
-    counts = Counter(word for keys in held for word in keys)
-    return {word: math.log(1 + len(held) / count) for word, count in counts.items()}
+def _distinct(found: Iterable[_Candidate]) -> tuple[list[_Candidate], dict[str, float]]:
+    """Return each sentence once, with all its turns, and for each word how rare it is."""
+    alike: dict[tuple[LineKind, str], list[_Candidate]] = {}
+    for candidate in found:
+        alike.setdefault((candidate.kind, candidate.text.casefold()), []).append(candidate)
+    counts: Counter[str] = Counter()
+    for group in alike.values():
+        # What is said every day is neither thirty things nor one.
+        counts.update(dict.fromkeys(group[0].words, math.isqrt(len(group))))
+    candidates = [
+        replace(
+            max(group, key=lambda candidate: candidate.worth),
+            turns=tuple(
+                sorted({turn for candidate in group for turn in candidate.turns})[-_CITED:]
+            ),
+        )
+        for group in alike.values()
+    ]
+    pool = max(len(candidates), _LEAST_POOL)
+    return candidates, {word: math.log(1 + pool / count) for word, count in counts.items()}
 
 
 def _choose(
@@ -166,7 +185,8 @@ def _choose(
     pool = list(candidates)
     while pool:
         pool = [found for found in pool if found.cost <= left]
-        best, gain = None, _LEAST_GAIN
+        best: _Candidate | None = None
+        gain = 0.0
         for found in pool:
             new = sum(form * rarity[word] for word, form in found.words.items() if word not in told)
             score = found.worth * new

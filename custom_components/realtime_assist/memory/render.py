@@ -12,7 +12,6 @@ from typing import Final
 from .entries import ContextEntry
 from .scopes import Scope
 from .transcript import COMMENTARY, Called, LineKind, Said, Source, Summary, TurnRecord
-from .usage import estimate_tokens
 from .words import indented, shorten
 
 ENVELOPE: Final = "home_notes"
@@ -36,7 +35,7 @@ MORE_FACTS: Final = "(There is more; it can be searched.)"
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _CALL_SHARE: Final = 3
-"""A call's texts get one part in this many of what a shortened turn may cost."""
+"""Arguments get one part in this many of what a shortened call may cost, its result the rest."""
 _HEADS: Final = {
     Scope.GLOBAL: "The home",
     Scope.PLUGIN: "Other",
@@ -63,23 +62,22 @@ def day(at: datetime) -> str:
     return f"{_DAYS[at.weekday()]} {at:%Y-%m-%d}"
 
 
-def turn_lines(turn: TurnRecord, tokens: int | None = None) -> str:
-    """Return a turn as quoted dialogue; with `tokens`, each text is shortened to fit about that."""
+def turn_lines(turn: TurnRecord, each: int | None = None) -> str:
+    """Return a turn as quoted dialogue; with `each`, no text of it costs more tokens than that."""
     parts = [_head(turn)]
     heard = quoted(turn.heard_text or "")
     replies = [said for said in turn.said if said.heard_words.strip()]
-    share = None if tokens is None else _share(turn, tokens, len(replies))
     unclear = "(unclear) " if turn.unclear or not heard else ""
     who = quoted(turn.speaker) if turn.speaker else "User"
-    parts.append(f"{who}: {unclear}{_fit(heard, share)}".rstrip())
+    parts.append(f"{who}: {unclear}{_fit(heard, each)}".rstrip())
     name = "Home Assistant" if turn.source is Source.LOCAL else "Assistant"
     spoken = [
-        (said, f"{name}: {_fit(quoted(said.heard_words), share)}{_end(said)}") for said in replies
+        (said, f"{name}: {_fit(quoted(said.heard_words), each)}{_end(said)}") for said in replies
     ]
     # Calls stand before the reply that tells of them.
     early = len(spoken) - 1 if spoken and spoken[-1][0].phase != COMMENTARY else len(spoken)
     parts += [line for _, line in spoken[:early]]
-    parts += [_call(call, share) for call in turn.calls]
+    parts += [_call(call, each) for call in turn.calls]
     parts += [line for _, line in spoken[early:]]
     if turn.said and not replies:
         parts.append("(The answer was not heard.)")
@@ -95,13 +93,6 @@ def _head(turn: TurnRecord) -> str:
 def _end(said: Said) -> str:
     """Return how a reply ended."""
     return " (interrupted)" if said.cut else ""
-
-
-def _share(turn: TurnRecord, tokens: int, replies: int) -> int:
-    """Return how many tokens each text may have, so that the whole turn costs about `tokens`."""
-    frame = estimate_tokens(_head(turn)) + 8 * (2 + replies + len(turn.calls))
-    texts = 1 + replies + len(turn.calls)
-    return max((tokens - frame) // texts, 0)
 
 
 def _fit(text: str, tokens: int | None) -> str:

@@ -14,9 +14,12 @@ _END: Final = re.compile(
     r"""(?<=[.!?\u2026\u061f\u0964])["'\u201d\u00bb)]*\s+(?=[^\sa-z\u00e0-\u00ff])"""
     r"""|(?<=[\u3002\uff01\uff1f])|\n+"""
 )
-_ABBREVIATION: Final = re.compile(r"(?:^|\s)(?:[^\W\d_]{1,2}|Mrs|bzw|usw|etc|Str|Sra|Mme|Prof)\.$")
+_GOES_ON: Final = re.compile(
+    r"(?:^|\s)(?:[^\W\d_]{1,2}|\d{1,2}|Mrs|bzw|usw|etc|Str|Sra|Mme|Prof)\.$"
+)
+"""An abbreviation, or an ordinal: `am 3. Dezember`."""
 _WHOLE: Final = re.compile(r"""[.!?\u2026\u061f\u0964\u3002\uff01\uff1f]["'\u201d\u00bb)]*$""")
-_CLAUSE: Final = re.compile(r"(?<=[,;:\u2013\u2014\u060c\u3001\uff0c])\s*")
+_CLAUSE: Final = re.compile(r"(?<=[,;:\u2013\u2014\u060c])\s+|(?<=[\u3001\uff0c])")
 _WORD: Final = re.compile(r"\w+")
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
@@ -26,7 +29,7 @@ def sentences(text: str) -> Iterator[str]:
     held = ""
     for part in _END.split(text):
         held = f"{held} {part}".strip() if held else part.strip()
-        if not held or _ABBREVIATION.search(held):
+        if not held or _GOES_ON.search(held):
             continue
         yield from _parts(held)
         held = ""
@@ -41,15 +44,16 @@ def whole(sentence: str) -> bool:
 
 def _parts(sentence: str) -> Iterator[str]:
     """Yield a sentence, or as many clauses of it at a time as a line may have."""
-    held = ""
-    for clause in _CLAUSE.split(sentence):
-        longer = f"{held} {clause}".strip()
-        if held and not _fits(longer):
-            yield held
-            longer = clause
-        held = longer
-    if held:
-        yield held if _fits(held) else shorten(" ".join(held.split()[:MAX_WORDS]), MAX_TOKENS)
+    start = end = 0
+    for found in (*_CLAUSE.finditer(sentence), None):
+        ahead = found.end() if found else len(sentence)
+        if start < end and not _fits(sentence[start:ahead]):
+            yield sentence[start:end].strip()
+            start = end
+        end = ahead
+    rest = sentence[start:].strip()
+    if rest:
+        yield rest if _fits(rest) else shorten(" ".join(rest.split()[:MAX_WORDS]), MAX_TOKENS)
 
 
 def _fits(text: str) -> bool:

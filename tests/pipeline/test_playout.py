@@ -1,7 +1,8 @@
 """What was heard of a reply."""
 
-from hypothesis import given, strategies as st
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from custom_components.realtime_assist.pipeline.playout import Ended, Lag, Playout
 

@@ -263,7 +263,7 @@ async def test_a_server_at_home_that_refuses_the_key(
     [
         web.Response(text="<html>It works!</html>", content_type="text/html"),
         web.json_response({"models": []}),
-        web.Response(body=b"[" * 1_100_000),
+        web.json_response({"data": [{"id": "m" * 100}] * 11_000}),
         web.Response(status=302, headers={"Location": "http://8.8.8.8/v1/models"}),
     ],
     ids=["page", "other", "endless", "elsewhere"],

@@ -15,6 +15,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.realtime_assist.assistant import (
     DEFAULT_MODEL,
@@ -26,6 +27,7 @@ from custom_components.realtime_assist.assistant import (
     default_assistant,
     entity_id,
 )
+from custom_components.realtime_assist.assistant_flow import SECTIONS
 from custom_components.realtime_assist.const import DOMAIN, SUBENTRY_ASSISTANT
 from tests.loopback import Error, Fault, LoopbackServer
 
@@ -238,3 +240,35 @@ async def test_our_own_voices_are_not_offered_for_exact_texts(
     assert form["data_schema"] is not None
     speaking = form["data_schema"].schema["speaking"].schema.schema
     assert ours.entity_id in speaking["fallback_tts"].config["exclude_entities"]
+
+
+async def test_the_form_reaches_the_frontend(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator, entry: MockConfigEntry
+) -> None:
+    """A person sees few fields at first, and the others in sections that can be opened."""
+    assert await async_setup_component(hass, "config", {})
+    client = await hass_client()
+    answer = await client.post(
+        "/api/config/config_entries/subentries/flow",
+        json={"handler": [entry.entry_id, SUBENTRY_ASSISTANT]},
+    )
+    form = await answer.json()
+    assert [field["name"] for field in form["data_schema"]] == [
+        "name",
+        "model",
+        "prompt",
+        "llm_hass_api",
+        *SECTIONS,
+    ]
+    for field in form["data_schema"][4:]:
+        assert field["type"] == "expandable"
+        assert not field["expanded"]
+        assert tuple(each["name"] for each in field["schema"]) == SECTIONS[field["name"]]
+    answer = await client.post(
+        f"/api/config/config_entries/subentries/flow/{form['flow_id']}",
+        json={"name": "Butler", "model": DEFAULT_MODEL, "speaking": {}, "llm_hass_api": []},
+    )
+    assert (await answer.json())["type"] == "create_entry"
+    await hass.async_block_till_done()
+    made = list(entry.subentries.values())[-1]
+    assert AssistantOptions.from_subentry(made.data) == AssistantOptions(llm_hass_api=())

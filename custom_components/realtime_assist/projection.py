@@ -129,8 +129,7 @@ class Projection:
         if key != self.key:
             # Another thread (the satellite moved): nothing of the old one may be seen.
             self.key = key
-            if self.session.connected:
-                self.session.renew("thread")
+            self.session.restart()
         if time.monotonic() - self._last_turn > self._conversation_seconds:
             self._house.context.end_session(self._session_key)
             self._epoch = uuid4().hex

@@ -5,6 +5,7 @@ has that action.
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
 
 import probatio as vol
@@ -35,8 +36,9 @@ from homeassistant.helpers import (
 from homeassistant.helpers import (
     entity_registry as er,
 )
-from homeassistant.helpers.service import async_get_all_descriptions, async_set_service_schema
+from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.helpers.translation import async_get_translations
+from homeassistant.util.yaml import load_yaml_dict
 
 from .const import DOMAIN
 from .house import House, MemoryUpdate, async_get_house
@@ -188,8 +190,8 @@ def _invalid(key: str, placeholders: dict[str, str] | None = None) -> ServiceVal
 
 async def _async_describe_memory_update(hass: HomeAssistant) -> None:
     """Describe `memory.update` in the home's language, from the same source as our own action."""
-    descriptions = await async_get_all_descriptions(hass)
-    own = descriptions[DOMAIN][SERVICE_UPDATE_MEMORY]
+    path = str(Path(__file__).with_name("services.yaml"))
+    own = (await hass.async_add_executor_job(load_yaml_dict, path))[SERVICE_UPDATE_MEMORY]
     words = await async_get_translations(hass, hass.config.language, "services", [DOMAIN])
     prefix = f"component.{DOMAIN}.services.{SERVICE_UPDATE_MEMORY}"
     fields = {

@@ -1,0 +1,161 @@
+"""A home with two satellites, an assistant of ours and a loopback server: all real parts.
+
+A test module that lives in it says `pytest_plugins = ("tests.home",)`.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from homeassistant.components.assist_pipeline import (
+    Pipeline,
+    async_get_pipeline,
+    async_update_pipeline,
+)
+from homeassistant.const import CONF_API_KEY
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar
+from homeassistant.helpers import entity_registry as er
+from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.realtime_assist.const import CONF_BASE_URL, CONF_PROVIDER, DOMAIN
+from custom_components.realtime_assist.house import House, async_get_house
+from custom_components.realtime_assist.hub import Assistant
+from custom_components.realtime_assist.memory.transcript import TurnRecord
+from custom_components.realtime_assist.pipeline.turn import async_open_turns
+from tests.loopback import LoopbackServer, ScriptedBrain
+from tests.satellite import Satellite, satellites
+
+
+@dataclass(kw_only=True)
+class Home:
+    """What the tests of the pipeline live in."""
+
+    hass: HomeAssistant
+    server: LoopbackServer
+    brain: ScriptedBrain
+    entry: MockConfigEntry
+    kitchen: Satellite
+    bedroom: Satellite
+    speech_files: Path
+
+    @property
+    def assistant(self) -> Assistant:
+        """Return the assistant."""
+        return next(iter(self.entry.runtime_data.assistants.values()))
+
+    @property
+    def memory(self) -> House:
+        """Return what this home remembers."""
+        return async_get_house(self.hass)
+
+    def engine(self, platform: str) -> str:
+        """Return the entity of the assistant on a platform."""
+        found = er.async_get(self.hass).async_get_entity_id(
+            platform, DOMAIN, self.assistant.subentry_id
+        )
+        assert found is not None
+        return found
+
+    def records(self, satellite: Satellite) -> list[TurnRecord]:
+        """Return the turns that are remembered of a satellite's device."""
+        assert satellite.registry_entry is not None
+        for projection in self.assistant.projections():
+            if projection.origin.satellite == satellite.registry_entry.id:
+                return list(self.entry.runtime_data.house.thread(projection.key).turns)
+        return []
+
+    async def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
+        """Wait until something is so."""
+        async with asyncio.timeout(seconds):
+            while not condition():
+                await asyncio.sleep(0.005)
+
+    async def settled(self) -> None:
+        """Wait until no turn is open."""
+        await self.until(lambda: not async_open_turns(self.hass), 10)
+        await self.hass.async_block_till_done()
+
+    async def pipeline(self, **changes: Any) -> Pipeline:  # noqa: ANN401
+        """Change the preferred pipeline."""
+        await async_update_pipeline(self.hass, async_get_pipeline(self.hass), **changes)
+        return async_get_pipeline(self.hass)
+
+
+@pytest.fixture
+def brain() -> ScriptedBrain:
+    """Give the model that the server plays; a test adds to its `replies` and `hears`."""
+    return ScriptedBrain()
+
+
+@pytest.fixture
+def options() -> dict[str, Any]:
+    """Give the options of the assistant; a test may override this."""
+    return {}
+
+
+@pytest.fixture
+async def house(
+    hass: HomeAssistant,
+    socket_enabled: None,
+    brain: ScriptedBrain,
+    options: dict[str, Any],
+    tmp_path: Path,
+) -> AsyncGenerator[Home]:
+    """Give a home that is set up."""
+    for component in ("homeassistant", "assist_pipeline", "assist_satellite"):
+        assert await async_setup_component(hass, component, {})
+    async with LoopbackServer(brain, key="key") as server:
+        entry = MockConfigEntry(
+            domain=DOMAIN,
+            data={
+                CONF_PROVIDER: "openai",
+                CONF_BASE_URL: server.base_url,
+                CONF_API_KEY: "key",
+            },
+            subentries_data=[
+                {
+                    "subentry_type": "assistant",
+                    "title": "Realtime Assist",
+                    "unique_id": None,
+                    "data": options,
+                }
+            ],
+        )
+        entry.add_to_hass(hass)
+        assert await hass.config_entries.async_setup(entry.entry_id)
+        await hass.async_block_till_done()
+        areas = ar.async_get(hass)
+        kitchen, bedroom = Satellite("kitchen"), Satellite("bedroom")
+        async with satellites(
+            hass,
+            kitchen,
+            bedroom,
+            areas=(areas.async_create("Kitchen").id, areas.async_create("Bedroom").id),
+        ):
+            home = Home(
+                hass=hass,
+                server=server,
+                brain=brain,
+                entry=entry,
+                kitchen=kitchen,
+                bedroom=bedroom,
+                speech_files=tmp_path / "tts",
+            )
+            await home.pipeline(
+                conversation_engine=home.engine("conversation"),
+                conversation_language="*",
+                stt_engine=home.engine("stt"),
+                stt_language="en",
+                tts_engine=home.engine("tts"),
+                tts_language="en",
+                tts_voice=None,
+                prefer_local_intents=False,
+            )
+            yield home
+            await hass.config_entries.async_unload(entry.entry_id)
+            await hass.async_block_till_done()

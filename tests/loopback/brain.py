@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from .audio import silence, tone, voice_for
-from .marks import Mark, assumed
+from .audio import voice_for
 
 type Json = dict[str, Any]
 
@@ -19,8 +18,7 @@ class ItemView:
     """One item as a model sees it. `kind` says which of the fields are set.
 
     `text` of a message are its texts; `audio` is PCM at 24 kHz. A call has `name` and `arguments`,
-    an output `output` and the `name` of its call. `heard` is what the brain itself understood of
-    the audio.
+    an output `output` and the `name` of its call.
     """
 
     kind: Literal["message", "call", "output"]
@@ -54,8 +52,14 @@ class Request:
         return [text for item in self.context if (text := item.text or item.output)]
 
 
+class ReplyPart:
+    """One thing that a model says, writes or calls."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Speech:
+class Speech(ReplyPart):
     """Something said aloud; in a text response the same words as text.
 
     `pcm` is what it sounds like (default: the brain's own voice); `ms` instead asks for a tone of
@@ -69,7 +73,7 @@ class Speech:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(ReplyPart):
     """Something written, even where audio was asked for, as older models do at times."""
 
     text: str
@@ -77,7 +81,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(ReplyPart):
     """A tool called with `arguments`, as JSON text that a model may well get wrong."""
 
     name: str
@@ -98,9 +102,6 @@ class Failure:
     reason: str = "max_output_tokens"
 
 
-type ReplyPart = Speech | Text | Call
-
-
 @dataclass(frozen=True, slots=True)
 class Reply:
     """All of one response. `after` seconds of thinking replace the usual ones."""
@@ -116,7 +117,7 @@ class Reply:
             return made
         if isinstance(made, str):
             return cls((Speech(made),))
-        if isinstance(made, Speech | Text | Call):
+        if isinstance(made, ReplyPart):
             return cls((made,))
         return cls(tuple(made))
 
@@ -143,6 +144,9 @@ class Brain(Protocol):
 
     async def hear(self, audio: bytes) -> Transcript:
         """Return what the transcribing model makes of a committed user's audio."""
+
+    def expects(self) -> str | None:
+        """Return what the audio being spoken now will say, if the brain can know that already."""
 
     async def reply(self, request: Request) -> Reply:
         """Return the answer to what the model sees."""
@@ -184,6 +188,12 @@ class ScriptedBrain:
         self._sounds.append((audio, transcript.text))
         return transcript
 
+    def expects(self) -> str | None:
+        """Return the next scripted transcript."""
+        queue = _queue(self.hears)
+        made = queue[0] if queue else self.default_hears
+        return made if isinstance(made, str) else None if made.failure else made.text
+
     async def reply(self, request: Request) -> Reply:
         """Return the next scripted answer."""
         self.requests.append(request)
@@ -214,26 +224,3 @@ class ScriptedBrain:
 def _queue[T](scripts: Iterable[T]) -> list[T]:
     """Return the list that `__post_init__` made."""
     return scripts if isinstance(scripts, list) else list(scripts)
-
-
-SCRIPTED: Mark = assumed("what a test says the model says")
-"""The mark of everything that a scripted brain answers."""
-
-__all__ = [
-    "SCRIPTED",
-    "Answer",
-    "Brain",
-    "Call",
-    "Failure",
-    "ItemView",
-    "Reply",
-    "ReplyPart",
-    "Request",
-    "Script",
-    "ScriptedBrain",
-    "Speech",
-    "Text",
-    "Transcript",
-    "silence",
-    "tone",
-]

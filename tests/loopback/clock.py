@@ -27,6 +27,9 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None:
         """Return once `seconds` of this clock have gone by."""
 
+    async def lapse(self, seconds: float) -> None:
+        """Wait for a time that somebody named: a limit, a planned delay. Never skipped."""
+
 
 class RealClock:
     """The machine's time, `speed` times as fast.
@@ -51,6 +54,10 @@ class RealClock:
     async def sleep(self, seconds: float) -> None:
         """Sleep for `seconds` of this clock; at speed 0 only let others run."""
         await asyncio.sleep(seconds / self._speed if self._speed else 0)
+
+    async def lapse(self, seconds: float) -> None:
+        """Sleep for `seconds` of this clock; at speed 0 they are real ones."""
+        await asyncio.sleep(seconds / (self._speed or 1.0))
 
 
 class VirtualClock:
@@ -79,6 +86,10 @@ class VirtualClock:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._due, (self._now + seconds, next(self._order), future))
         await future
+
+    async def lapse(self, seconds: float) -> None:
+        """Wait until the clock was advanced by `seconds`."""
+        await self.sleep(seconds)
 
     async def advance(self, seconds: float) -> None:
         """Go forward by `seconds`, letting everything run that falls due on the way, in order."""

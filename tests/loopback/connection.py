@@ -58,6 +58,7 @@ class Connection:
         self._ended = asyncio.Event()
         self._socket: web.WebSocketResponse | None = None
         self._transport: Transport | None = None
+        self._reader: asyncio.Future[None] | None = None
 
     def say(self, kind: str, event: Json) -> None:
         """Queue a server event; `kind` is its name in the API."""
@@ -76,10 +77,12 @@ class Connection:
         self._socket, self._transport = socket, transport
         self._session.spawn(self._work())
         self._session.spawn(self._write(socket))
-        reader = asyncio.ensure_future(self._read(socket))
+        reader = self._reader = asyncio.ensure_future(self._read(socket))
         ended = asyncio.ensure_future(self._ended.wait())
         try:
             await asyncio.wait({reader, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if self.close_code is not None:
+                await ended
         finally:
             reader.cancel()
             ended.cancel()
@@ -111,7 +114,7 @@ class Connection:
     async def _come_in(self, kind: str, event: Json) -> None:
         """Handle one client event the way the planned faults want it."""
         passage = self._faults.passage((f"client:{kind}",), event, self._session.index)
-        await self._clock.sleep(passage.wait)
+        await self._clock.lapse(passage.wait)
         if passage.drop is not None:
             self.close(passage.drop.code, passage.drop.reason)
         if passage.hang:
@@ -147,7 +150,7 @@ class Connection:
         if passage.overtaken:
             self._session.spawn(self._send_later(passage.wait, passage.event))
             return
-        await self._clock.sleep(passage.wait)
+        await self._clock.lapse(passage.wait)
         if passage.drop is not None:
             await self._hang_up(socket, _End(passage.drop.code, passage.drop.reason))
         if passage.hang:
@@ -168,7 +171,7 @@ class Connection:
 
     async def _send_later(self, seconds: float, event: Json) -> None:
         """Send an event after a while, past the faults."""
-        await self._clock.sleep(seconds)
+        await self._clock.lapse(seconds)
         await self._send(event)
 
     async def _send(self, event: Json) -> None:
@@ -195,6 +198,10 @@ class Connection:
             if self._transport is not None:
                 self._transport.abort()
         else:
+            # A pending read would make the server drop the line before the client has answered.
+            if self._reader is not None:
+                self._reader.cancel()
+                await asyncio.wait({self._reader})
             await socket.close(code=end.code, message=end.reason.encode())
         self._ended.set()
         await asyncio.Event().wait()

@@ -28,6 +28,10 @@ class Conversation:
         self._switches = switches
         self._parser = ItemParser(switches, new_id)
 
+    def holds(self, item: Item) -> bool:
+        """Tell whether this very item is held."""
+        return any(held is item for held in self.items)
+
     def __contains__(self, item_id: object) -> bool:
         """Tell whether an item of that id is held."""
         return any(item.id == item_id for item in self.items)
@@ -79,13 +83,17 @@ class Conversation:
     def delete(self, item_id: str) -> Item:
         """Take an item out, text and audio. Raises RefusedError if it is not held."""
         item = self.find(item_id)
-        if item is None or (
-            item.status == "in_progress" and self._switches.delete_in_progress == "refused"
-        ):
+        if item is None or self._undeletable(item):
             says = f"Error deleting item: the item with id '{item_id}' does not exist."
             raise RefusedError(code="item_delete_invalid_item_id", says=says)
-        self.items.remove(item)
+        self.discard(item)
         return item
+
+    def _undeletable(self, item: Item) -> bool:
+        """Tell whether this server does not find an item under the id that it announced."""
+        if item.status == "in_progress" and self._switches.delete_in_progress == "refused":
+            return True
+        return item.role == "assistant" and self._switches.delete_reply == "refused"
 
     def retrieve(self, item_id: str) -> Item:
         """Return an item. Raises RefusedError if it is not held."""

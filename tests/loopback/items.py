@@ -15,7 +15,7 @@ _USER_TOKENS_PER_SECOND = 10
 _ASSISTANT_TOKENS_PER_SECOND = 20
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Part:
     """One piece of a message.
 
@@ -37,7 +37,7 @@ class Part:
         return shown
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Item:
     """One item of the conversation. `sealed` audio was cut: what is generated later is not kept."""
 

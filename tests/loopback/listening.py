@@ -1,17 +1,14 @@
 """The session's ear.
 
-The input audio buffer, turns found in it, commits, and the transcripts of them.
+The input audio buffer, turns found in it, commits.
 """
 
-import math
-import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .audio import BYTES_PER_MS, RATE, duration_ms, resample
-from .brain import Transcript
 from .items import Item, Part
 from .refusal import RefusedError
+from .scribe import Scribe
 from .vad import Edge, EnergyVad
 
 if TYPE_CHECKING:
@@ -22,7 +19,6 @@ type Json = dict[str, Any]
 _LEAST_MS = 100
 _KEPT_BYTES = 60_000 * BYTES_PER_MS
 """What is kept of a buffer in which a voice detector hears nobody: a minute."""
-_WORD = re.compile(r"\s*\w+|\s*[^\w\s]")
 
 
 class Ear:
@@ -35,6 +31,7 @@ class Ear:
         self._start_ms = 0
         self._item_id: str | None = None
         self._item: Item | None = None
+        self._scribe: Scribe | None = None
         self._vad: EnergyVad | None = None
         self._vad_settings: Json | None = None
         self._speech_ms = 0
@@ -64,6 +61,8 @@ class Ear:
                 self._started(edge)
             else:
                 self._stopped(edge)
+        if self._vad.speaking and self._scribe is not None:
+            self._scribe.overhear(self._end_ms - self._speech_ms)
         if not self._vad.speaking and len(self._buffer) > _KEPT_BYTES:
             self._drop_until(self._end_ms - 1_000)
 
@@ -97,7 +96,7 @@ class Ear:
     async def _idle(self, started: int, speech_ms: int) -> None:
         """Commit silence and answer it, unless something happened meanwhile."""
         session = self._session
-        await session.clock.sleep((self._vad_settings or {}).get("idle_timeout_ms", 0) / 1000)
+        await session.clock.lapse((self._vad_settings or {}).get("idle_timeout_ms", 0) / 1000)
         quiet = self._vad is not None and not self._vad.speaking and self._speech_ms == speech_ms
         if not quiet or session.responder.started != started:
             return
@@ -132,6 +131,8 @@ class Ear:
         session.emit(
             "input_audio_buffer.speech_started", audio_start_ms=edge.at_ms, item_id=self._item_id
         )
+        if session.config.transcription is not None:
+            self._scribe = Scribe(session, self._item_id)
         if session.switches.user_item_at == "speech_started":
             part = Part("input_audio", transcript="")
             self._item = Item(self._item_id, "message", "in_progress", "user", [part])
@@ -185,103 +186,8 @@ class Ear:
             item.content[0].audio += audio
             item.status = "completed"
             session.emit("input_audio_buffer.committed", previous_item_id=None, item_id=item.id)
+        scribe, self._scribe = self._scribe, None
         if session.config.transcription is not None:
-            session.spawn(Scribe(session, item).write_down(audio))
-
-
-class Scribe:
-    """The other model, that writes down one user item, in its own time."""
-
-    def __init__(self, session: LoopbackSession, item: Item) -> None:
-        """Prepare for `item`; what was said so far counts from here."""
-        self._session = session
-        self._item = item
-        self._audio_before = session.responder.audio_deltas
-        self._started_before = session.responder.started
-        self._wanted_audio = session.dice.randint(*session.switches.transcript_after)
-
-    async def write_down(self, audio: bytes) -> None:
-        """Hear the audio, then send deltas and the outcome when their time has come."""
-        session = self._session
-        transcript = await session.brain.hear(audio)
-        style = session.switches.transcript_style
-        if transcript.failure is None and style == "deltas":
-            words = _WORD.findall(" " + transcript.text) if transcript.text else []
-            early = len(words) // 2
-            self._deltas(words[:early])
-            await self._wait(self._wanted_audio // 2, transcript)
-            self._deltas(words[early:])
-        await self._wait(self._wanted_audio, transcript)
-        deleted = self._item not in session.conversation.items
-        if deleted and session.switches.transcript_of_deleted == "withheld":
-            return
-        if style == "cumulative":
-            self._cumulative(transcript)
-        elif style == "whole" and transcript.failure is None:
-            self._deltas([transcript.text])
-        self._outcome(transcript, math.ceil(duration_ms(audio) / 1000))
-
-    async def _wait(self, audio: int, transcript: Transcript) -> None:
-        """Wait for that many audio deltas, the end of the response, or long enough without one."""
-        session = self._session
-        if transcript.after is not None:
-            await session.clock.sleep(transcript.after)
-            return
-        for _ in range(20):
-            if session.responder.started > self._started_before or session.responder.active:
-                break
-            await session.clock.sleep(session.switches.transcript_alone / 20)
-        while (
-            session.responder.active is not None
-            and session.responder.audio_deltas - self._audio_before < audio
-        ):
-            await session.progress.wait()
-
-    def _deltas(self, words: list[str]) -> None:
-        """Send words as they are understood."""
-        for word in words:
-            self._session.emit(
-                "conversation.item.input_audio_transcription.delta",
-                item_id=self._item.id,
-                content_index=0,
-                delta=word,
-                **self._session.obfuscation(),
-            )
-
-    def _cumulative(self, transcript: Transcript) -> None:
-        """Send what is understood so far, again and again, each time from the beginning."""
-        name = "conversation.item.input_audio_transcription."
-        place: Json = {"item_id": self._item.id, "content_index": 0}
-        for text in _prefixes(transcript.text):
-            self._session.emit(name + "updated", **place, transcript=text)
-            self._session.emit(name + "completed", **place, transcript=text, status="in_progress")
-
-    def _outcome(self, transcript: Transcript, seconds: int) -> None:
-        """Send the final transcript, or that there is none."""
-        place: Json = {"item_id": self._item.id, "content_index": 0}
-        name = "conversation.item.input_audio_transcription."
-        if transcript.failure is not None:
-            error = {
-                "type": "transcription_error",
-                "code": transcript.failure,
-                "message": transcript.says,
-                "param": None,
-            }
-            self._session.emit(name + "failed", **place, error=error)
-            return
-        for part in self._item.content:
-            part.transcript = transcript.text
-        fields: Json = {"transcript": transcript.text}
-        if self._session.switches.transcript_style == "cumulative":
-            fields["status"] = "completed"
-        else:
-            fields["usage"] = {"type": "duration", "seconds": seconds}
-        self._session.emit(name + "completed", **place, **fields)
-
-
-def _prefixes(text: str) -> Iterator[str]:
-    """Yield the first third and the first two thirds of a text's words."""
-    words = text.split()
-    for share in (1, 2):
-        if words[: len(words) * share // 3]:
-            yield " ".join(words[: len(words) * share // 3])
+            if scribe is None or scribe.item_id != item.id:
+                scribe = Scribe(session, item.id)
+            session.spawn(scribe.write_down(item, audio))

@@ -54,7 +54,7 @@ class Personality:
         return event if self.adapter is None else self.adapter(event)
 
 
-OPENAI = Personality("openai", recorded("openai-*"))
+OPENAI = Personality("openai", recorded("openai-*: five sessions"))
 
 AZURE = Personality(
     "azure",
@@ -87,6 +87,7 @@ HUGGING_FACE = Personality(
     {
         "item_events": "created",
         "announce_replies": False,
+        "delete_reply": "refused",
         "previous_item_id": "ignored",
         "duplicate_id": "accepted",
         "unknown_call": "accepted",
@@ -107,7 +108,7 @@ HUGGING_FACE = Personality(
 
 XAI = Personality(
     "xai",
-    recorded("xai-*"),
+    recorded("xai-*: four sessions"),
     {
         "item_events": "added",
         "deleted_names_item": False,
@@ -117,7 +118,7 @@ XAI = Personality(
         "transcript_style": "cumulative",
         "usage": "beside_response",
         "metadata_echo": False,
-        "extra_fields": False,
+        "extra_fields": "none",
         "pings": True,
         "conversation_created": True,
         "audio_close": ("transcript", "part", "audio"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from .audio import BYTES_PER_MS, tone
-from .brain import Call, Reply, ReplyPart, Speech
+from .brain import Call, Reply, ReplyPart, Speech, Text
 from .items import Item, text_tokens
 from .stream import OutputItem, Sink
 
@@ -100,6 +100,7 @@ class Planner:
             call_id = session.new_id("call")
             item = Item(item_id, "function_call", "in_progress", name=part.name, call_id=call_id)
             return OutputItem(self._response, index, item, "call", closing)
+        assert isinstance(part, Speech | Text)
         item = Item(item_id, "message", "in_progress", role="assistant")
         if session.model.interleaves:
             item.phase = part.phase or ("commentary" if calls_follow else "final_answer")
@@ -112,6 +113,7 @@ class Planner:
             for step in self._spoken(output, part.text, await self._sound(part)):
                 yield step
             return
+        assert isinstance(part, Speech | Text | Call)
         written = part.arguments if isinstance(part, Call) else part.text
         for piece in _WORD.findall(written):
             yield Step(_TEXT_STEP, self._letters(output, piece), delta=True)

@@ -91,7 +91,10 @@ class ResponseRun:
         else:
             reply = await session.brain.reply(wanted.request)
         took = session.clock.now() - asked
-        await session.clock.sleep(max(0.0, (usual if reply.after is None else reply.after) - took))
+        if reply.after is None:
+            await session.clock.sleep(max(0.0, usual - took))
+        else:
+            await session.clock.lapse(max(0.0, reply.after - took))
         return reply
 
     async def _until_stopped[T](self, work: Coroutine[Any, Any, T]) -> T | None:

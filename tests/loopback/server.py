@@ -170,7 +170,7 @@ class LoopbackServer:
         form = self.switches.auth_refusal if code == 3000 else self.switches.model_refusal
         if problem is not None and form == "http" and code != 4000:
             return _http_error(problem, 401 if code == 3000 else 404)
-        socket = web.WebSocketResponse(max_msg_size=_LARGEST_FRAME, compress=True, heartbeat=None)
+        socket = web.WebSocketResponse(max_msg_size=_LARGEST_FRAME, compress=True, timeout=1.0)
         await socket.prepare(request)
         if problem is not None:
             event = {"type": "error", "event_id": "event_refused", "error": problem.wire(None)}

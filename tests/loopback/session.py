@@ -124,7 +124,7 @@ class LoopbackSession:
 
     def obfuscation(self) -> Json:
         """Return the undeclared padding of text-like deltas, if extra fields are on."""
-        if not self.switches.extra_fields:
+        if self.switches.extra_fields == "none":
             return {}
         return {"obfuscation": "".join(self.dice.choices(_LETTERS, k=self.dice.randint(4, 16)))}
 
@@ -136,6 +136,8 @@ class LoopbackSession:
         """Say an event, which must be a known one, in this personality's dialect."""
         assert kind in EVENTS, kind
         event: Json = {"type": kind, "event_id": self.new_id("event"), **fields}
+        if self.switches.extra_fields == "everywhere":
+            event["x_served_by"] = {"node": self.index, "since": None}
         for shaped in self.setting.personality.shape(event):
             self._connection.say(kind, shaped)
 
@@ -229,7 +231,7 @@ class LoopbackSession:
 
     async def _live(self) -> None:
         """End the session at its limit."""
-        await self.clock.sleep(self.setting.lifetime)
+        await self.clock.lapse(self.setting.lifetime)
         self.expire()
 
     def _finished(self, task: asyncio.Task[None]) -> None:
@@ -237,6 +239,7 @@ class LoopbackSession:
         self._tasks.discard(task)
         if not task.cancelled() and (raised := task.exception()) is not None:
             self.failures.append(raised)
+            self.setting.changed()
 
     def _handle(self, event: Json) -> None:
         """Let one client event have its effect and its acknowledgement, or refuse it."""

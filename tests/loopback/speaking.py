@@ -122,6 +122,10 @@ class SpeakingBrain:
         """Return what was said; the transcript of the server is as good as its own ears."""
         return Transcript(await self._listen(audio))
 
+    def expects(self) -> str | None:
+        """Know nothing beforehand."""
+        return None
+
     async def speak(self, text: str) -> bytes:
         """Return `text` in its own voice."""
         return await self._mouth.say(text)

@@ -59,6 +59,9 @@ class Switches:
     deleted_names_item: bool = switch(
         True, documented("conversation.item.deleted; False: xAI, " + _TABLE)
     )
+    delete_reply: Literal["works", "refused"] = switch(
+        "works", documented("conversation.item.delete; 'refused': Hugging Face has other ids")
+    )
     truncate: Literal["cuts", "blanks", "acks_only"] = switch(
         "cuts", documented("conversation.item.truncate; 'blanks' LocalAI, 'acks_only' vLLM")
     )
@@ -169,6 +172,12 @@ class Switches:
     transcript_style: Literal["deltas", "cumulative", "whole"] = switch(
         "deltas", recorded("openai-*; 'cumulative': xai-*; 'whole': azure_voice_live-*")
     )
+    transcript_while_speaking: bool = switch(
+        False,
+        recorded("openai-input_audio_retention_*: deltas before the commit; later elsewhere"),
+        False,
+        True,
+    )
     transcript_of_deleted: Literal["sent", "withheld"] = switch(
         "sent", assumed("late events for deleted items are possible"), "sent", "withheld"
     )
@@ -179,7 +188,11 @@ class Switches:
         (0.35, 0.8), reported("time to first audio 0.8 s; text earlier"), (0.1, 0.3), (0.35, 0.8)
     )
     handling: tuple[float, float] = switch(
-        (0.002, 0.02), assumed("network and server, per client event"), (0.0, 0.0), (0.005, 0.12)
+        (0.002, 0.02),
+        assumed("network and server, per client event"),
+        (0.0, 0.0),
+        (0.002, 0.02),
+        (0.005, 0.12),
     )
     audio_delta_ms: int = switch(250, reported("frames of about 16 kB base64"), 100, 250, 400)
     audio_speed: float = switch(
@@ -193,8 +206,12 @@ class Switches:
     )
 
     # Whatever else may arrive
-    extra_fields: bool = switch(
-        True, recorded("openai-*: obfuscation is not in the types"), True, True, False
+    extra_fields: Literal["obfuscation", "everywhere", "none"] = switch(
+        "obfuscation",
+        recorded("openai-*: obfuscation is in no published type; 'everywhere' is one more"),
+        "obfuscation",
+        "everywhere",
+        "none",
     )
     extra_events: bool = switch(
         False, assumed("a new kind of event may appear any day"), False, True

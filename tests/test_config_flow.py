@@ -64,6 +64,13 @@ async def begin(hass: HomeAssistant) -> str:
     return form["flow_id"]
 
 
+def suggested(form: ConfigFlowResult) -> dict[str, Any]:
+    """Return what the form shows before anybody types."""
+    assert form["data_schema"] is not None
+    fields = form["data_schema"].schema
+    return {str(each): each.description["suggested_value"] for each in fields if each.description}
+
+
 async def submit(hass: HomeAssistant, flow_id: str, typed: dict[str, Any]) -> ConfigFlowResult:
     """Submit a form, and wait until what it started is done."""
     result = await hass.config_entries.flow.async_configure(flow_id, typed)
@@ -132,6 +139,7 @@ async def test_what_is_wrong_is_named_and_can_be_mended(
     assert result["type"] is FlowResultType.FORM
     assert result["step_id"] == "user"
     assert result["errors"] == error
+    assert suggested(result) == account(server, **typed)
     server.refuse_connections = False
     result = await submit(hass, flow_id, account(server))
     assert result["type"] is FlowResultType.CREATE_ENTRY
@@ -341,6 +349,7 @@ async def test_an_account_moves(hass: HomeAssistant, server: LoopbackServer, now
     entry = present(hass, server, base_url=nowhere, provider="openai_compatible")
     form = await entry.start_reconfigure_flow(hass)
     assert form["step_id"] == "reconfigure"
+    assert suggested(form) == {"provider": "openai_compatible", "base_url": nowhere}
     typed = {"provider": "openai_compatible", "base_url": nowhere}
     result = await submit(hass, form["flow_id"], typed)
     assert result["errors"] == {"base": "cannot_connect"}

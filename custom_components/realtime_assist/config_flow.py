@@ -78,7 +78,8 @@ class RealtimeAssistConfigFlow(ConfigFlow, domain=DOMAIN):
     def __init__(self) -> None:
         """Begin with nothing."""
         self._account = Account()
-        self._create_pipeline = True
+        self._typed: dict[str, Any] = {}
+        self._create_pipeline = False
         self._models: list[str] = []
 
     @classmethod
@@ -122,6 +123,7 @@ class RealtimeAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         if user_input is None:
             self._account = Account.from_data(before)
             return self._show_account(step_id, {})
+        self._typed = user_input
         given = dict(user_input)
         self._create_pipeline = given.pop(CONF_CREATE_PIPELINE, False)
         self._account = Account.from_data({**before, **_without_blanks(given)})
@@ -200,10 +202,11 @@ class RealtimeAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         return result
 
     def _show_account(self, step_id: str, errors: dict[str, str]) -> ConfigFlowResult:
+        """Show what there is, and what was just typed; never a key that was saved before."""
         shown = {
             CONF_PROVIDER: self._account.provider,
             CONF_BASE_URL: self._account.base_url,
-            CONF_CREATE_PIPELINE: self._create_pipeline,
+            **self._typed,
         }
         return self.async_show_form(
             step_id=step_id,

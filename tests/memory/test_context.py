@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.realtime_assist.memory import context as context_module
+from custom_components.realtime_assist.memory import held as held_module
 from custom_components.realtime_assist.memory.context import ContextStore, ScopeRefused
 from custom_components.realtime_assist.memory.entries import NotJson, Retention
 from custom_components.realtime_assist.memory.scopes import GLOBAL, Scope, ScopeKey, visible_keys
@@ -343,7 +344,7 @@ def test_clear_takes_one_scope_and_never_all(store: ContextStore) -> None:
 
 def test_tombstones_are_bounded(store: ContextStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forgetting for years does not fill the memory."""
-    monkeypatch.setattr(context_module, "MAX_TOMBSTONES", 3)
+    monkeypatch.setattr(held_module, "MAX_TOMBSTONES", 3)
     for count in range(5):
         store.forget(GLOBAL, [f"k{count}"])
     assert [store.forgotten(GLOBAL, f"k{count}") for count in range(5)] == [False] * 2 + [True] * 3
@@ -353,7 +354,7 @@ def test_a_full_scope_loses_the_least_important_first(
     store: ContextStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Expired things go first, then the least important and used; pinned ones last."""
-    monkeypatch.setattr(context_module, "MAX_ENTRIES", 6)
+    monkeypatch.setattr(held_module, "MAX_ENTRIES", 6)
     store.set(GLOBAL, "pinned", 1, pinned=True, priority=-9)
     store.set(GLOBAL, "persistent", 1, retention=Retention.PERSISTENT, priority=-9)
     store.set(GLOBAL, "important", 1, priority=5)
@@ -370,7 +371,7 @@ def test_a_full_scope_loses_the_least_important_first(
         gone += sorted(before - {e.key for e in store.visible([GLOBAL])})
     assert gone[:3] == ["unused", "used", "important"]
     assert {"pinned", "persistent"} <= {e.key for e in store.visible([GLOBAL])}
-    monkeypatch.setattr(context_module, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(held_module, "MAX_ENTRIES", 2)
     store.set(GLOBAL, "last", 1, priority=-99)
     assert value(store, GLOBAL, "last") == 1
 
@@ -381,7 +382,7 @@ def test_a_scope_is_bounded_in_bytes(store: ContextStore, clock: Clock) -> None:
         clock.pass_(seconds=1)
         store.set(ScopeKey(Scope.PLUGIN, "p"), f"k{count}", "x" * 10_000)
     held = store._held[ScopeKey(Scope.PLUGIN, "p")]
-    assert held.size == sum(e.size for e in held.entries.values()) <= context_module.MAX_BYTES
+    assert held.size == sum(e.size for e in held.entries.values()) <= held_module.MAX_BYTES
     assert "k59" in held.entries
     assert "k0" not in held.entries
 

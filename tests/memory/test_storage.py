@@ -17,7 +17,7 @@ from custom_components.realtime_assist.memory.entries import Retention
 from custom_components.realtime_assist.memory.files import file_name
 from custom_components.realtime_assist.memory.problems import Kind, StorageProblem, Trouble
 from custom_components.realtime_assist.memory.scopes import GLOBAL, Scope, ScopeKey
-from custom_components.realtime_assist.memory.storage import MemoryStorage
+from custom_components.realtime_assist.memory.storage import MAX_FLEETING, MemoryStorage
 from custom_components.realtime_assist.memory.transcript import Thread, ThreadKey, TurnRecord
 
 KITCHEN = ScopeKey(Scope.DEVICE, "kitchen")
@@ -162,6 +162,10 @@ async def test_fleeting_memory_never_reaches_the_disk(hass: HomeAssistant, disk:
     )
     await home.storage.async_flush()
     assert home.storage.thread(key) != thread
+    for count in range(MAX_FLEETING):
+        other = ThreadKey("a", ScopeKey(Scope.SESSION, f"s{count}"))
+        home.storage.save_thread(Thread(key=other).joined(turn("t")))
+    assert home.storage.thread(key) is None
     assert "planted" not in texts(disk)
 
 

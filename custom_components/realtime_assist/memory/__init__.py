@@ -1,1 +1,5 @@
-"""What is remembered. Nothing here imports Home Assistant, except `storage.py`, nor `realtime/`."""
+"""What is remembered.
+
+Nothing here imports `realtime/`, and nothing but its storage (`storage.py`, `store_file.py`)
+imports Home Assistant.
+"""

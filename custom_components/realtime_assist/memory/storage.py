@@ -14,11 +14,11 @@ import shutil
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, override
+from typing import Any, Final
 
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError, UnsupportedStorageVersionError
-from homeassistant.helpers.storage import STORAGE_DIR, Store
+from homeassistant.helpers.storage import STORAGE_DIR
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
@@ -26,13 +26,12 @@ from .context import ContextStore
 from .files import ASIDE, FileIndex, file_name, unlink_copies
 from .problems import Kind, StorageProblem, Trouble
 from .scopes import ScopeKey
+from .store_file import StoreFile
 from .thread_file import thread_from_dict, thread_to_dict
 from .transcript import Thread, ThreadKey
 
-VERSION: Final = 1
-SAVE_SECONDS: Final = 0.8
-"""From the first unsaved change to the write, which has the rest of its second left."""
-RETRY_SECONDS: Final = 60.0
+MAX_FLEETING: Final = 100
+"""Threads of single conversations: they are never on the disk."""
 
 
 class MemoryStorage:
@@ -54,7 +53,7 @@ class MemoryStorage:
         self._on_problem: Final = on_problem
         self._root: Final = Path(hass.config.path(STORAGE_DIR, DOMAIN))
         self._lock: Final = asyncio.Lock()
-        self._files: Final[dict[tuple[Kind, str], _File]] = {}
+        self._files: Final[dict[tuple[Kind, str], StoreFile]] = {}
         self._index: Final = FileIndex()
         self._listed = False
         self._refused: Final[dict[tuple[Kind, str], Trouble]] = {}
@@ -149,16 +148,25 @@ class MemoryStorage:
         """Keep a thread, and have it written soon. Raises LookupError if it was not loaded before.
 
         Where its file must not be overwritten it is kept in memory only; that problem is known.
+        So is a conversation's of its own: the newest `MAX_FLEETING` of those are kept.
         """
         name = file_name(thread.key)
-        if name not in self._threads:
+        if name not in self._threads and thread.key.scope.durable:
             raise LookupError(name)
-        if self._threads[name] == thread:
+        if self._threads.get(name) == thread:
             return
         self._threads[name] = thread
-        if thread.key.scope.durable and (Kind.THREADS, name) not in self._refused:
+        if not thread.key.scope.durable:
+            self._bound_fleeting()
+        elif (Kind.THREADS, name) not in self._refused:
             self._note(Kind.THREADS, name, str(thread.key))
             self._file(Kind.THREADS, name).changed()
+
+    def _bound_fleeting(self) -> None:
+        """Let go of the oldest conversations that are in memory only."""
+        fleeting = [n for n, held in self._threads.items() if not held.key.scope.durable]
+        for name in fleeting[:-MAX_FLEETING]:
+            del self._threads[name]
 
     async def async_remove_thread(self, key: ThreadKey) -> None:
         """Remove a thread, its file, and copies of it that were kept aside."""
@@ -252,10 +260,10 @@ class MemoryStorage:
         if self._index.note(kind, name, key) and (Kind.INDEX, "") not in self._refused:
             self._file(Kind.INDEX, "").changed()
 
-    def _file(self, kind: Kind, name: str) -> _File:
+    def _file(self, kind: Kind, name: str) -> StoreFile:
         if (kind, name) not in self._files:
             dump = partial(self._dump, kind, name)
-            self._files[kind, name] = _File(self._hass, kind, name, dump, self._report)
+            self._files[kind, name] = StoreFile(self._hass, kind, name, dump, self._report)
         return self._files[kind, name]
 
     @callback
@@ -315,56 +323,3 @@ class MemoryStorage:
             self._problems.append(problem)
             if self._on_problem:
                 self._on_problem(problem)
-
-
-class _File(Store[dict[str, Any]]):
-    """One file of ours, which knows whether it is behind."""
-
-    def __init__(
-        self,
-        hass: HomeAssistant,
-        kind: Kind,
-        name: str,
-        dump: Callable[[], dict[str, Any]],
-        report: Callable[[Trouble, Kind, str], None],
-    ) -> None:
-        key = f"{DOMAIN}/{kind}/{name}".removesuffix("/")
-        super().__init__(hass, VERSION, key, private=True, atomic_writes=True)
-        self._dump: Final = dump
-        self._report: Final = partial(report, Trouble.NOT_WRITTEN, kind, name)
-        self._behind = False
-        self._ended = False
-
-    @callback
-    def changed(self, delay: float = SAVE_SECONDS) -> None:
-        """Have it written soon. Home Assistant's delay starts anew at each call: so call once."""
-        if not self._behind and not self._ended:
-            self._behind = True
-            self.async_delay_save(self._snapshot, delay)
-
-    async def async_flush(self) -> None:
-        """Write it now, if it is behind."""
-        if self._behind:
-            await self.async_save(self._snapshot())
-
-    async def async_end(self) -> None:
-        """Remove the file; it is not written any more, not even by a write that is under way."""
-        self._ended = True
-        self.make_read_only()
-        # A save waits for a write that is under way, and writes nothing itself by now.
-        await self.async_save({})
-        await self.async_remove()
-
-    @callback
-    def _snapshot(self) -> dict[str, Any]:
-        self._behind = False
-        return self._dump()
-
-    @override
-    async def _async_write_data(self, *args: Any, **kwargs: Any) -> None:
-        """Write; a failure, which Home Assistant only logs or forgets, is told and tried again."""
-        try:
-            await super()._async_write_data(*args, **kwargs)
-        except HomeAssistantError, OSError:
-            self._report()
-            self.changed(RETRY_SECONDS)

@@ -1,0 +1,154 @@
+"""What one scope holds: its entries, what was forgotten, and how much may be there."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from .entries import ContextEntry, Retention
+from .scopes import ScopeKey
+
+MAX_ENTRIES: Final = 500
+"""Entries of one scope."""
+MAX_BYTES: Final = 256 * 1024
+"""Bytes of one scope, earlier values included."""
+MAX_TOMBSTONES: Final = 1000
+"""Of one scope; the oldest go first."""
+
+
+@dataclass(slots=True)
+class Held:
+    """The entries of one scope by key, and its tombstones."""
+
+    entries: dict[str, ContextEntry] = field(default_factory=dict)
+    tombstones: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    """Hash of a forgotten key (the key itself may be what was to be forgotten) -> when."""
+    size: int = 0
+    """Bytes of all entries."""
+    soonest: datetime | None = None
+    """No entry expires before; None: none expires."""
+
+    def put(self, entry: ContextEntry) -> None:
+        """Enter an entry in place of the one with its key."""
+        self.drop(entry.key)
+        self.entries[entry.key] = entry
+        self.size += entry.size
+        if entry.expires_at and (self.soonest is None or entry.expires_at < self.soonest):
+            self.soonest = entry.expires_at
+
+    def drop(self, key: str) -> None:
+        """Take an entry out, if it is there."""
+        if entry := self.entries.pop(key, None):
+            self.size -= entry.size
+
+    def bury(self, key: str, at: datetime) -> None:
+        """Take an entry out, and remember that its key was forgotten."""
+        self.drop(key)
+        self._bury(_tombstone(key), at.isoformat())
+
+    def unbury(self, key: str) -> bool:
+        """Forget that a key was forgotten; return whether it was."""
+        return self.tombstones.pop(_tombstone(key), None) is not None
+
+    def buried(self, key: str) -> bool:
+        """Whether a key was forgotten."""
+        return _tombstone(key) in self.tombstones
+
+    def make_room(self, now: datetime, but: ContextEntry | None = None) -> None:
+        """Take out what is too much, but never the entry that was just written.
+
+        Expired entries go first, then the least important, then the least recently used; pinned
+        and persistent ones go last.
+        """
+        if not self._full():
+            return
+        order = sorted(
+            (entry for entry in self.entries.values() if entry is not but),
+            key=lambda e: (
+                not e.expired(now),
+                e.pinned or e.retention is Retention.PERSISTENT,
+                e.priority,
+                e.accessed,
+                e.key,
+            ),
+        )
+        for entry in order:
+            if not self._full():
+                return
+            self.drop(entry.key)
+
+    def expire(self, now: datetime) -> bool:
+        """Take out what is over; return whether there was any."""
+        if self.soonest is None or self.soonest > now:
+            return False
+        over = [entry.key for entry in self.entries.values() if entry.expired(now)]
+        for key in over:
+            self.drop(key)
+        ends = [entry.expires_at for entry in self.entries.values() if entry.expires_at]
+        self.soonest = min(ends, default=None)
+        return bool(over)
+
+    def count_turn(self, turn: str | None) -> bool:
+        """Count a turn that is over; return whether that changed anything."""
+        changed = False
+        for entry in list(self.entries.values()):
+            own = entry.owner is not None and entry.owner == turn
+            anybodys = entry.owner is None or turn is None
+            if entry.retention is Retention.IMMEDIATE and (own or anybodys):
+                self.drop(entry.key)
+            elif entry.max_turns is not None and not own:
+                counted = replace(entry, turns=entry.turns + 1)
+                if counted.turns >= entry.max_turns:
+                    self.drop(entry.key)
+                else:
+                    self.put(counted)
+            else:
+                continue
+            changed = True
+        return changed
+
+    def dump(self, scope: ScopeKey) -> dict[str, Any]:
+        """Return what the disk should keep, as JSON."""
+        kept = (entry for _, entry in sorted(self.entries.items()) if entry.durable)
+        return {
+            "scope": str(scope),
+            "entries": [entry.to_dict() for entry in kept],
+            "tombstones": dict(self.tombstones),
+        }
+
+    def load(self, scope: ScopeKey, data: Mapping[str, Any]) -> int:
+        """Take what the disk kept; what is here already is newer and stays.
+
+        Returns how many entries could not be read.
+        """
+        unread = 0
+        fresh = set(self.tombstones)
+        for stored in data.get("entries", ()):
+            try:
+                entry = ContextEntry.from_dict(scope, stored)
+            except ValueError:
+                unread += 1
+                continue
+            if entry.key not in self.entries and _tombstone(entry.key) not in fresh:
+                self.put(entry)
+        alive = {_tombstone(key) for key in self.entries}
+        for stone, at in data.get("tombstones", {}).items():
+            if stone not in fresh and stone not in alive:
+                self._bury(str(stone), str(at))
+        return unread
+
+    def _full(self) -> bool:
+        return len(self.entries) > MAX_ENTRIES or self.size > MAX_BYTES
+
+    def _bury(self, stone: str, at: str) -> None:
+        self.tombstones[stone] = at
+        self.tombstones.move_to_end(stone)
+        while len(self.tombstones) > MAX_TOMBSTONES:
+            self.tombstones.popitem(last=False)
+
+
+def _tombstone(key: str) -> str:
+    """Return what stands for a forgotten key."""
+    return hashlib.blake2b(key.encode(errors="replace"), digest_size=16).hexdigest()

@@ -1,0 +1,76 @@
+"""One file of the memory, as Home Assistant's `Store` writes it: private, atomic, versioned."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, override
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers.storage import Store
+
+from ..const import DOMAIN
+from .problems import Kind, Trouble
+
+VERSION: Final = 1
+SAVE_SECONDS: Final = 0.8
+"""From the first unsaved change to the write, which has the rest of its second left."""
+RETRY_SECONDS: Final = 60.0
+
+
+class StoreFile(Store[dict[str, Any]]):
+    """One file of ours, which knows whether it is behind."""
+
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        kind: Kind,
+        name: str,
+        dump: Callable[[], dict[str, Any]],
+        report: Callable[[Trouble, Kind, str], None],
+    ) -> None:
+        """Prepare a file; `dump` gives what it should hold, `report` learns of failures."""
+        key = f"{DOMAIN}/{kind}/{name}".removesuffix("/")
+        super().__init__(hass, VERSION, key, private=True, atomic_writes=True)
+        self._dump: Final = dump
+        self._report: Final = partial(report, Trouble.NOT_WRITTEN, kind, name)
+        self._behind = False
+        self._ended = False
+        self._writing: Final = asyncio.Lock()
+
+    @callback
+    def changed(self, delay: float = SAVE_SECONDS) -> None:
+        """Have it written soon. Home Assistant's delay starts anew at each call: so call once."""
+        if not self._behind and not self._ended:
+            self._behind = True
+            self.async_delay_save(self._snapshot, delay)
+
+    async def async_flush(self) -> None:
+        """Write it now, if it is behind; return when a write that is under way is done, too."""
+        if self._behind:
+            await self.async_save(self._snapshot())
+        async with self._writing:
+            pass
+
+    async def async_end(self) -> None:
+        """Remove the file; it is not written any more, not even by a write that is under way."""
+        self._ended = True
+        self.make_read_only()
+        # A save waits for a write that is under way, and writes nothing itself by now.
+        await self.async_save({})
+        await self.async_remove()
+
+    @callback
+    def _snapshot(self) -> dict[str, Any]:
+        self._behind = False
+        return self._dump()
+
+    @override
+    async def _async_write_data(self, *args: Any, **kwargs: Any) -> None:
+        """Write; a failure, which Home Assistant only logs or forgets, is told and tried again."""
+        try:
+            async with self._writing:
+                await super()._async_write_data(*args, **kwargs)
+        except HomeAssistantError, OSError:
+            self._report()
+            self.changed(RETRY_SECONDS)

@@ -1,4 +1,4 @@
-"""The connection test: does this address, with this key and this model, really talk?
+"""The connection test: try whether this address, key and model really talk.
 
 A handshake alone proves little: some servers refuse the key or the model only by an event, and a
 web page or an echo answers too. So a real session is opened, configured and closed again.

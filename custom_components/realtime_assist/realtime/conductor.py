@@ -52,7 +52,7 @@ class Conductor:
         """Take over a link that was just opened."""
         self.link = link
         self.keeper = keeper
-        self.floor = Floor(link, keeper.ledger, host, caps.output_rate)
+        self.floor = Floor(link, keeper.ledger, host)
         self.router = Router(link, self.floor, keeper.ledger, host)
         self.dirty = True
         """What the provider holds is to be looked at again."""
@@ -159,7 +159,7 @@ class Conductor:
             exchange.committed()
         else:
             self.floor.commit(exchange)
-        if exchange.wanted and open_:
+        if exchange.wanted and open_ and not exchange.has_outcomes(self.keeper.ledger.epoch):
             self.floor.ask(exchange)
 
     def _provider_commits(self, exchange: Exchange) -> bool:

@@ -91,7 +91,7 @@ class Connection:
             raise CannotConnect("certificate") from None
         except aiohttp.ClientConnectorDNSError:
             raise CannotConnect("unknown_host") from None
-        except aiohttp.ClientResponseError, aiohttp.ServerDisconnectedError:
+        except aiohttp.ClientResponseError:
             raise NotRealtime("no_http") from None
         except aiohttp.ClientError, OSError:
             raise CannotConnect("unreachable") from None

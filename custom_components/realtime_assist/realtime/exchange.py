@@ -244,6 +244,16 @@ class Exchange:
                 items.append(self._host.outcome(call))
         return items
 
+    def let_provider_commit(self) -> None:
+        """Wait again for the end of speech that the provider finds."""
+        self.stage = Stage.ENDED
+        self.ended_by = Ended.PROVIDER
+        self.wanted = self._asked
+
+    def has_outcomes(self, epoch: int) -> bool:
+        """Whether calls of another session are to be told of, behind their speech."""
+        return any(self.answers.born_in(call) != epoch for call in self.answers.calls)
+
     def rewind(self) -> None:
         """Go to another session from the start."""
         self.recording.rewind()

@@ -36,6 +36,8 @@ class Severity(StrEnum):
 
 ALREADY_ACTIVE: Final = "conversation_already_has_active_response"
 COMMIT_EMPTY: Final = "input_audio_buffer_commit_empty"
+NOT_IMPLEMENTED: Final = "not_implemented"
+UNKNOWN_PARAMETER: Final = "unknown_parameter"
 SESSION_EXPIRED: Final = "session_expired"
 MEMORY_NOT_WITHDRAWN: Final = "memory_not_withdrawn"
 

@@ -14,11 +14,13 @@ from typing import Final, Protocol
 
 from . import failures
 from .assembly import Assembly, Message, Part
+from .audio import silence
 from .exchange import Exchange, Stage
 from .hearing import How
 from .ledger import Ledger
 from .link import Link
 from .model import (
+    AppendAudio,
     AudioDelta,
     CallDone,
     CancelResponse,
@@ -38,6 +40,8 @@ COMMIT_SECONDS: Final = 3.0
 CREATED_SECONDS: Final = 8.0
 STALLED_SECONDS: Final = 15.0
 CANCELLED_SECONDS: Final = 5.0
+SILENCE_MS: Final = 1200
+"""Silence in which every provider's turn detection finds the end of speech."""
 REFUSED_SECONDS: Final = 1.0
 """How long the end of another response is waited for before asking again."""
 MAX_ATTEMPTS: Final = 3
@@ -80,8 +84,8 @@ class Flight:
 class Floor:
     """The commit and the response of one link."""
 
-    def __init__(self, link: Link, ledger: Ledger, host: FloorHost, rate: int) -> None:
-        """Begin free; `rate` is that of the audio that comes, in Hz."""
+    def __init__(self, link: Link, ledger: Ledger, host: FloorHost) -> None:
+        """Begin free."""
         self.ledger = ledger
         self.flight: Flight | None = None
         self.committing: Exchange | None = None
@@ -89,13 +93,14 @@ class Floor:
         """The provider hears speech and has not made an item of it yet."""
         self._link = link
         self._host = host
-        self._rate = rate
+        self._caps = ledger.caps
         self._landed: Flight | None = None
         self._foreign: set[str] = set()
         self._isolated: deque[str] = deque(maxlen=32)
         self._past: deque[str] = deque(maxlen=64)
         self._blocked = False
         self._echoes = False
+        self._takes_metadata = True
         self._timers = Timers()
 
     @property
@@ -133,12 +138,21 @@ class Floor:
             return
         if exchange.provider_committed:
             exchange.committed()
+        elif code == failures.NOT_IMPLEMENTED and "commit" not in exchange.replays:
+            exchange.replays.add("commit")
+            self._let_provider_commit(exchange)
         elif code == failures.COMMIT_EMPTY:
             exchange.hearing.settle(How.NO_SPEECH)
             exchange.cancel()
         else:
             self.cancel(exchange)
             exchange.fail(failures.failure(code))
+
+    def _let_provider_commit(self, exchange: Exchange) -> None:
+        """Let a provider that commits only what it has heard end by itself hear that end."""
+        self.cancel(exchange)
+        self._link.send(AppendAudio(silence(SILENCE_MS, self._caps.input_rate)))
+        exchange.let_provider_commit()
 
     def _not_committed(self) -> None:
         exchange, self.committing = self.committing, None
@@ -151,7 +165,8 @@ class Floor:
         """Ask for a response; there must be none."""
         exchange.wanted = False
         audio = self._link.config is None or self._link.config.audio
-        event_id = self._link.send(Respond(turn_id=exchange.turn_id, audio=audio))
+        turn_id = exchange.turn_id if self._takes_metadata else ""
+        event_id = self._link.send(Respond(turn_id=turn_id, audio=audio))
         self.flight = Flight(exchange, event_id, self)
         self._timers.start("created", CREATED_SECONDS, self._not_created)
 
@@ -213,7 +228,7 @@ class Floor:
                 flight.assembly.call(event)
             case AudioDelta():
                 flight.assembly.audio(event)
-                ms = len(event.pcm) / (self._rate * 2) * 1000
+                ms = len(event.pcm) / (self._caps.output_rate * 2) * 1000
                 self.ledger.received(event.item_id, ms)
 
     def done(self, event: ResponseDone) -> None:
@@ -242,6 +257,11 @@ class Floor:
         if flight is None:
             return
         exchange = flight.exchange
+        if code == failures.UNKNOWN_PARAMETER and self._takes_metadata and not flight.dropped:
+            self._takes_metadata = False
+            self._land()
+            exchange.wanted = True
+            return
         if code != failures.ALREADY_ACTIVE:
             self._land()
             exchange.fail(failures.failure(code))

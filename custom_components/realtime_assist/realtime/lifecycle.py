@@ -139,8 +139,7 @@ class Lifecycle(ConductorHost):
         self._link = link
         run = link.run(self._http, self._model, self._source.prepare)
         link.start(self._own(run, f"realtime session {self._number}"))
-        for exchange in self.open_turns:
-            self._await_socket(exchange)
+        self.advance()
 
     def _own(self, run: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = self._start_task(run, name)
@@ -182,5 +181,4 @@ class Lifecycle(ConductorHost):
 
     def _await_socket(self, exchange: Exchange) -> None:
         """Let a turn whose speech has ended wait a moment for the socket, and no longer."""
-        if self._conductor is None:
-            exchange.await_socket(lambda: exchange.fail(CannotConnect("timeout")))
+        exchange.await_socket(lambda: exchange.fail(CannotConnect("timeout")))

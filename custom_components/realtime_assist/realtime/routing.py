@@ -201,7 +201,7 @@ class Router:
         elif owner is Owner.CONFIGURE or self._is_refused_configuration(event):
             again = failures.severity(code) is Severity.SESSION
             self._host.session_failed(failures.failure(code), again=again)
-        elif owner is Owner.COMMIT or code == failures.COMMIT_EMPTY:
+        elif owner is Owner.COMMIT or self._is_refused_commit(event, code):
             self._floor.commit_refused(code)
             self._host.boundary()
         elif owner is Owner.RESPOND or code == failures.ALREADY_ACTIVE:
@@ -213,6 +213,14 @@ class Router:
     def _is_refused_configuration(self, event: ErrorEvent) -> bool:
         """Guess that the first error of a session that was never configured is about that."""
         return event.event_id is None and not self._link.configured
+
+    def _is_refused_commit(self, event: ErrorEvent, code: str) -> bool:
+        """Guess by its code that an error without an id is about the commit."""
+        return code == failures.COMMIT_EMPTY or (
+            event.event_id is None
+            and code == failures.NOT_IMPLEMENTED
+            and self._floor.committing is not None
+        )
 
     def _unexplained(self, event_id: str | None, code: str) -> None:
         match failures.severity(code):

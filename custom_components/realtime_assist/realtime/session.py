@@ -295,6 +295,8 @@ class RealtimeSession(Lifecycle, Host):
     def _step(self) -> None:
         conductor = self._conductor
         if conductor is None:
+            for exchange in self.unfinished:
+                self._await_socket(exchange)
             return
         if self._renewal is not None and self._renewal_interrupts_nobody(conductor):
             self.renew(self._renewal)
@@ -326,7 +328,9 @@ class RealtimeSession(Lifecycle, Host):
         elif self._time() - self._responded_at > COLD_SECONDS and conductor.is_free():
             conductor.reconcile_when_cold()
         if self._checking is None and self._conductor is conductor:
-            self._checking = self._own(self._compare(link), "realtime session check")
+            task = self._own(self._compare(link), "realtime session check")
+            # Where tasks start eagerly, it may be over before it has a name.
+            self._checking = None if task.done() else task
 
     async def _compare(self, link: Link) -> None:
         """Load what a turn needs, and see whether the configuration has changed."""
@@ -345,12 +349,13 @@ class RealtimeSession(Lifecycle, Host):
 
     def _adopt(self, config: SessionConfig, link: Link) -> None:
         """Let another configuration be in force: by a new session where it cannot change in one."""
-        if link is not self._link or self._conductor is None or link.config in {None, config}:
+        old, conductor = link.config, self._conductor
+        if link is not self._link or conductor is None or old is None or old == config:
             return
-        if link.config is not None and _fixed(link.config) != _fixed(config):
+        if _fixed(old) != _fixed(config):
             self._renewal = "configuration"
         else:
-            self._conductor.reconfigure(config)
+            conductor.reconfigure(config)
 
     def _idle(self) -> None:
         """Close a session that nobody has used for long: the next wake opens another."""

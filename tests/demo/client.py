@@ -1,13 +1,14 @@
 """Home Assistant as anybody may talk to it: its REST and websocket API."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self
 
 import aiohttp
 
 _ANSWER_SECONDS = 30.0
+_CHANGED = "reconfigure_successful"
 
 
 class CommandFailed(Exception):
@@ -130,19 +131,30 @@ class Client:
         return result["response"] if response else None
 
     async def flow(
-        self, handler: str, *inputs: Mapping[str, Any], path: str = "config/config_entries/flow"
+        self,
+        handler: str | Sequence[str],
+        *inputs: Mapping[str, Any],
+        kind: str = "flow",
+        **context: str,
     ) -> dict[str, Any]:
         """Go through a config flow, one input a form, and return its last answer.
+
+        Args:
+            handler: the integration; for other kinds of flow what they ask for.
+            inputs: what is typed into each form.
+            kind: `flow`, `options/flow` or `subentries/flow`.
+            context: what else the flow begins with.
 
         Raises:
             CommandFailed: the flow was aborted, or wants more than was given.
 
         """
-        answer: dict[str, Any] = await self.post(f"/api/{path}", {"handler": handler})
+        path = f"config/config_entries/{kind}"
+        answer: dict[str, Any] = await self.post(f"/api/{path}", {"handler": handler, **context})
         left = list(inputs)
         while answer["type"] in ("form", "menu") and left:
             answer = await self.post(f"/api/{path}/{answer['flow_id']}", left.pop(0))
-        if answer["type"] != "create_entry":
+        if answer["type"] != "create_entry" and answer.get("reason") != _CHANGED:
             told = {key: answer.get(key) for key in ("type", "step_id", "reason", "errors")}
             raise CommandFailed(f"the flow of {handler} ended with {told}")
         return answer

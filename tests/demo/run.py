@@ -20,6 +20,7 @@ from .story import STEPS, Told
 LIMIT_SECONDS = 270.0
 """When the demonstration ends even if it is not through."""
 
+_SHOWN_LINES = 40
 _OPENAI = "https://api.openai.com/v1"
 
 
@@ -49,8 +50,9 @@ async def tell(reporter: Reporter, *, keep: Path, speech: Path, provider: Provid
                 except Exception as error:  # noqa: BLE001 - whatever fails is told as a failed step
                     result = _failed(step.name, error)
                 reporter.step(result)
-                if step.essential and not result.ok:
-                    stopped_by = step.name
+                if not result.ok:
+                    _show_logs(logs)
+                    stopped_by = step.name if step.essential else ""
 
 
 def provider_of_environment() -> Provider:
@@ -88,6 +90,13 @@ def _failed(step: str, error: BaseException) -> StepResult:
     print("".join(traceback.format_exception(error)), file=sys.stderr)  # noqa: T201
     told = f"{type(error).__name__}: {error}".removesuffix(": ")
     return StepResult(step=step, ok=False, evidence={"error": told})
+
+
+def _show_logs(logs: Path) -> None:
+    """Show what the processes wrote last: the folder will be gone."""
+    for log in sorted(logs.iterdir()):
+        lines = log.read_text(errors="replace").splitlines()[-_SHOWN_LINES:]
+        print(f"--- {log.stem} ---", *lines, sep="\n", file=sys.stderr)  # noqa: T201
 
 
 def main() -> int:

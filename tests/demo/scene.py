@@ -23,6 +23,9 @@ from .wire import Frame, Wire
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
+RESUME_TOKENS = 150
+"""The least that shows it; an assistant has ten times as many by default."""
+
 _SERVER_SECONDS = 60.0
 _ANSWER_SECONDS = 40.0
 
@@ -164,7 +167,22 @@ class Scene:
         if len(made) != 1:
             raise CommandFailed(f"the config flow made {len(made)} pipelines, not one")
         self.pipeline = made[0]["id"]
+        await self._resume_with(entry["result"]["entry_id"], RESUME_TOKENS)
         return {"state": entry["result"]["state"], "pipeline": made[0]}
+
+    async def _resume_with(self, entry_id: str, tokens: int) -> None:
+        """Let a resumed session be told so little that a few turns are worth a summary."""
+        listed = await self.client.command("config_entries/subentries/list", entry_id=entry_id)
+        await self.client.flow(
+            (entry_id, "assistant"),
+            {
+                "model": "gpt-realtime-2.1",
+                "llm_hass_api": ["assist"],
+                "remembering": {"resume_tokens": tokens},
+            },
+            kind="subentries/flow",
+            subentry_id=listed[0]["subentry_id"],
+        )
 
     async def connect_phone(self) -> Satellite:
         """Have the phone call, let it in, give it a place and the pipeline."""
@@ -172,7 +190,7 @@ class Scene:
         await self.client.flow(
             entry["entry_id"],
             {"sip_port": self.sip_port},
-            path="config/config_entries/options/flow",
+            kind="options/flow",
         )
         # The default port may have been another program's; with its own one it works.
         if entry["state"] != "loaded":
@@ -217,6 +235,19 @@ class Scene:
             seconds=call.seconds,
             frames=self.wire.since(mark),
         )
+
+    def stored_thread(self) -> dict[str, Any]:
+        """Return what lies on disk of all that was said in the kitchen.
+
+        Raises:
+            CommandFailed: nothing does.
+
+        """
+        for path in (self._scratch / "config/.storage" / INTEGRATION / "threads").glob("*"):
+            thread: dict[str, Any] = json.loads(path.read_text())["data"]
+            if str(thread["key"]).endswith(f"device:{self.satellite.device_id}"):
+                return thread
+        raise CommandFailed("no thread of the phone is stored")
 
     async def close(self) -> None:
         """End the connections."""

@@ -157,5 +157,6 @@ async def house(
                 prefer_local_intents=False,
             )
             yield home
-            await hass.config_entries.async_unload(entry.entry_id)
+            if hass.config_entries.async_get_entry(entry.entry_id):
+                await hass.config_entries.async_unload(entry.entry_id)
             await hass.async_block_till_done()

@@ -11,6 +11,8 @@ import pytest
 from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE
 from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.util import dt as dt_util
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from custom_components.realtime_assist.memory.context import ContextStore, ScopeRefused
 from custom_components.realtime_assist.memory.entries import Retention
@@ -340,3 +342,118 @@ async def test_a_thread_must_be_read_before_it_is_written(hass: HomeAssistant) -
     home = await restarted(hass)
     with pytest.raises(LookupError):
         home.storage.save_thread(Thread(key=THREAD).joined(turn("t")))
+
+
+@pytest.mark.parametrize(
+    ("change", "turns", "lost"),
+    [
+        ({"turns": 5}, 0, 0),
+        ({"key": "assistant/device:other"}, 0, 0),
+        ({"turns": [{"id": "x"}]}, 0, 1),
+    ],
+)
+async def test_a_broken_thread_is_kept_aside(
+    hass: HomeAssistant, disk: Path, change: dict[str, Any], turns: int, lost: int
+) -> None:
+    """A damaged history does not stop the conversation, and a copy of it is kept."""
+    await with_facts(hass)
+    path = disk / "threads" / file_name(THREAD)
+    data = json.loads(path.read_text())
+    data["data"].update(change)
+    path.write_text(json.dumps(data))
+    home = await restarted(hass)
+    thread = await home.storage.async_load_thread(THREAD)
+    assert len(thread.turns) == turns
+    (problem,) = home.problems
+    assert (problem.trouble, problem.kind, problem.lost) == (Trouble.SHAPE, Kind.THREADS, lost)
+    home.storage.save_thread(thread.joined(turn("t2")))
+    await home.storage.async_flush()
+    assert len((await (await restarted(hass)).storage.async_load_thread(THREAD)).turns) == 1
+    await home.storage.async_remove_thread(THREAD)
+    assert not texts(disk / "threads")
+
+
+async def test_threads_are_found_without_an_index(hass: HomeAssistant, disk: Path) -> None:
+    """A lost or forged index hides no history from a forget."""
+    await with_facts(hass)
+    index = json.loads((disk / "index").read_text())
+    index["data"]["threads"] = {file_name(THREAD): "somebody/device:else"}
+    (disk / "index").write_text(json.dumps(index))
+    home = await restarted(hass)
+    assert await home.storage.async_thread_keys() == (THREAD,)
+    thread = home.storage.thread(THREAD)
+    assert thread is not None
+    home.storage.save_thread(thread.without(["Katze"]))
+    await home.storage.async_flush()
+    assert "Katze" not in texts(disk)
+
+
+async def test_a_file_that_cannot_be_read_is_left_alone(hass: HomeAssistant, disk: Path) -> None:
+    """When the disk refuses a file, it is not replaced by an empty one."""
+    await with_facts(hass)
+    path = disk / "entries" / file_name(GLOBAL)
+    path.unlink()
+    path.mkdir()
+    home = await restarted(hass)
+    assert [p.trouble for p in home.problems] == [Trouble.UNREADABLE]
+    with pytest.raises(ScopeRefused) as refused:
+        home.context.set(GLOBAL, "cat", "Minka")
+    assert refused.value.code == "unreadable_file"
+    assert path.is_dir()
+
+
+async def test_after_closing_nothing_is_followed(hass: HomeAssistant) -> None:
+    """A memory that was closed leaves the next one alone; what it knew is still written."""
+    home = await with_facts(hass)
+    home.context.set(GLOBAL, "dog", "Rex")
+    home.storage.close()
+    home.context.set(KITCHEN, "radio", "late")
+    await home.storage.async_flush()
+    again = await restarted(hass)
+    assert (again.value(GLOBAL, "dog"), again.value(KITCHEN, "radio")) == ("Rex", "SWR3")
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["set", "set", "forget", "clear", "flush", "restart"]),
+        st.sampled_from([GLOBAL, KITCHEN, EVIL]),
+        st.sampled_from(["a", "b", "ключ"]),
+        st.integers() | st.text(),
+    ),
+    max_size=12,
+)
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(steps=STEPS)
+async def test_any_history_of_changes_survives_any_restart(
+    hass: HomeAssistant, disk: Path, steps: list[tuple[str, ScopeKey, str, Any]]
+) -> None:
+    """Whatever was set, forgotten and restarted in whatever order: the disk agrees."""
+    home, known = await restarted(hass), dict[tuple[ScopeKey, str], Any]()
+    for what, scope, key, value in [*steps, ("restart", GLOBAL, "", 0)]:
+        storable = not isinstance(value, int) or -(2**63) <= value < 2**64
+        match what:
+            case "set" if storable:
+                home.context.set(scope, key, value)
+                known[scope, key] = value
+            case "forget":
+                home.context.forget(scope, [key])
+                known.pop((scope, key), None)
+            case "clear":
+                home.context.clear(scope)
+                known = {held: v for held, v in known.items() if held[0] != scope}
+            case "flush":
+                await home.storage.async_flush()
+            case "restart":
+                await home.storage.async_flush()
+                home.storage.close()
+                home = await restarted(hass)
+        held = home.context.visible([GLOBAL, KITCHEN, EVIL])
+        assert {(e.scope, e.key): e.value for e in held} == known
+    await home.storage.async_remove_all()
+    assert not texts(disk)

@@ -9,8 +9,8 @@ from typing import Final
 from .transcript import LineKind
 
 _PREFERENCE: Final = (
-    "prefer|prefers|favourite|favorite|i like|likes|love|loves|hate|hates|can't stand|allergic"
-    "|always want|never want|i'd rather|don't like|doesn't like"
+    "prefer|prefers|favourite|favorite|i like|likes|i love|we love|loves|i hate|hates"
+    "|can't stand|allergic|always want|never want|i'd rather|don't like|doesn't like"
     "|mag|mögen|lieber|liebe|liebt|liebling\\w*|bevorzug\\w*|hasse|hasst|allergisch|am liebsten"
     "|préfère|j'aime|adore|déteste|préféré\\w*|allergique"
     "|prefiero|prefiere|me gusta|le gusta|odio|odia|favorit[oa]|alérgic[oa]"

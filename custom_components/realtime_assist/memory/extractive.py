@@ -42,6 +42,7 @@ _FRAME_TOKENS: Final = 6
 """What a line costs beside its words, so that many tiny lines do not win."""
 _LEAST_GAIN: Final = 1.3
 """A sentence that tells less is not worth a line, however much room there is."""
+_ASKS: Final = ("?", "\uff1f", "\u061f")
 _CITED: Final = 5
 """Of the turns in which the same was said, the last ones."""
 _LEAST_POOL: Final = 20
@@ -104,9 +105,7 @@ def _user(turn: TurnRecord) -> Iterator[_Candidate]:
             kind = None  # it was done
         if kind is None:
             kind = LineKind.FACT if DATE.search(sentence) else LineKind.GIST
-        asks = kind in {LineKind.GIST, LineKind.FACT} and sentence.rstrip().endswith(
-            ("?", "\uff1f", "\u061f")
-        )
+        asks = kind is not LineKind.REQUEST and sentence.rstrip().endswith(_ASKS)
         worth = _WEIGHTS[kind] * (_QUESTION if asks else 1.0)
         yield _candidate(kind, f"{turn.speaker or 'User'}: {sentence}", (turn.number,), worth)
 

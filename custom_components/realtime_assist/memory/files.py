@@ -20,7 +20,11 @@ _LISTED: Final = (Kind.ENTRIES, Kind.THREADS)
 
 def file_name(key: ScopeKey | ThreadKey) -> str:
     """Return the name of the file of a key: 32 hexadecimal digits."""
-    return hashlib.blake2b(str(key).encode(errors="replace"), digest_size=16).hexdigest()
+    return _hash(str(key))
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).hexdigest()
 
 
 def names_in(folder: Path) -> set[str]:
@@ -57,7 +61,7 @@ class FileIndex:
         for kind, keys in self._keys.items():
             stored = data.get(kind)
             for name, key in stored.items() if isinstance(stored, dict) else ():
-                if name in self._unread[kind] and isinstance(key, str):
+                if name in self._unread[kind] and isinstance(key, str) and _hash(key) == name:
                     keys[name] = key
 
     def dump(self) -> dict[str, Any]:

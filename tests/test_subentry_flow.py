@@ -263,6 +263,8 @@ async def test_the_form_reaches_the_frontend(
     for field in form["data_schema"][4:]:
         assert field["type"] == "expandable"
         assert not field["expanded"]
+        # With a default of its own, a section hides the defaults of its fields.
+        assert "default" not in field
         assert tuple(each["name"] for each in field["schema"]) == SECTIONS[field["name"]]
     answer = await client.post(
         f"/api/config/config_entries/subentries/flow/{form['flow_id']}",

@@ -226,7 +226,7 @@ def _schema(hass: HomeAssistant, *, new: bool) -> vol.Schema:
         ("listening", _listening()),
         ("remembering", _remembering()),
     ):
-        fields[vol.Optional(name, default=dict)] = section(vol.Schema(part), {"collapsed": True})
+        fields[vol.Optional(name)] = section(vol.Schema(part), {"collapsed": True})
     return vol.Schema(fields)
 
 

@@ -31,7 +31,9 @@ class LoopbackServer:
     `brain` thinks (default: a scripted one that says "OK."), `personality` and `switches` choose
     the behaviour, `clock` its pace (default: twenty times real time), `faults` what goes wrong.
     `key` is the only accepted API key, if there is one. `lifetime` is how many seconds a session
-    may last, `context_tokens` how much a model sees (0: as much as the model does).
+    may last, `context_tokens` how much a model sees (0: as much as the model does). With
+    `any_model` models of any name exist; without `keep_audio` the events that are written down
+    hold no audio, for long runs.
 
     Attributes to change at run time: `key`, `refuse_connections` (True: connections are cut; a
     number: refused with that HTTP status), `hang_handshake` (nothing is answered), `faults`.
@@ -50,6 +52,7 @@ class LoopbackServer:
         context_tokens: int = 0,
         models: dict[str, Model] | None = None,
         any_model: bool = False,
+        keep_audio: bool = True,
         seed: int = 0,
         port: int = 0,
         witness: Witness | None = None,
@@ -65,6 +68,7 @@ class LoopbackServer:
         self.context_tokens = context_tokens
         self.models = models or MODELS
         self.any_model = any_model
+        self.keep_audio = keep_audio
         self.refuse_connections: bool | int = False
         self.hang_handshake = False
         self.sessions: list[LoopbackSession] = []
@@ -124,9 +128,10 @@ class LoopbackServer:
     async def __aenter__(self) -> Self:
         """Listen on 127.0.0.1."""
         app = web.Application(client_max_size=_LARGEST_FRAME)
-        app.router.add_get("/v1/realtime", self._realtime)
-        app.router.add_get("/v1/models", self._models)
-        app.router.add_post("/v1/audio/speech", self._speech)
+        for root in ("/v1", "/openai/v1"):  # the second is Azure's
+            app.router.add_get(f"{root}/realtime", self._realtime)
+            app.router.add_get(f"{root}/models", self._models)
+            app.router.add_post(f"{root}/audio/speech", self._speech)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self._port)
@@ -194,6 +199,7 @@ class LoopbackServer:
             lifetime=self.lifetime,
             context_tokens=self.context_tokens,
             changed=self._changed.fire,
+            keep_audio=self.keep_audio,
             witness=self._witness,
         )
         known = self.models.get(model) or Model(model, interleaves=False, reasons=False)

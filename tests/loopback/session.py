@@ -203,7 +203,8 @@ class LoopbackSession:
 
     def note(self, direction: Literal["received", "sent"], event: Json) -> None:
         """Write down an event and tell whoever waits for one."""
-        (self.received if direction == "received" else self.sent).append(event)
+        kept = event if self.setting.keep_audio else _without_audio(event)
+        (self.received if direction == "received" else self.sent).append(kept)
         if self.setting.witness is not None:
             self.setting.witness(direction, self.index, event)
         self.setting.changed()
@@ -279,3 +280,11 @@ class LoopbackSession:
         deferred, self._deferred = self._deferred, []
         for event in deferred:
             self._handle(event)
+
+
+def _without_audio(event: Json) -> Json:
+    """Return an event with the length of its audio in place of the audio."""
+    name = {"input_audio_buffer.append": "audio", "response.output_audio.delta": "delta"}.get(
+        str(event.get("type"))
+    )
+    return event | {name: f"{len(event[name])} letters"} if name and name in event else event

@@ -37,4 +37,5 @@ class Setting:
     lifetime: float
     context_tokens: int
     changed: Callable[[], None]
+    keep_audio: bool = True
     witness: Witness | None = None

@@ -14,6 +14,7 @@ from . import (
     Switches,
     Text,
     duration_ms,
+    tone,
 )
 from .wire import Wire
 
@@ -96,6 +97,39 @@ async def test_cancel_leaves_trailing_deltas_a_partial_item_then_done(trailing: 
         assert held.status == "incomplete"
         assert held.audio == wire.audio()
         assert (await wire.respond())["status"] == "completed"
+
+
+async def test_a_cut_and_a_cancel_in_one_go() -> None:
+    brain = ScriptedBrain(replies=[Speech("one two three four five", ms=20_000)])
+    async with (
+        LoopbackServer(brain, clock=RealClock(5)) as server,
+        Wire.to(server) as wire,
+    ):
+        await wire.send("response.create")
+        first = await wire.until("response.output_audio.delta")
+        await wire.send(
+            "conversation.item.truncate",
+            item_id=first["item_id"],
+            content_index=0,
+            audio_end_ms=120,
+        )
+        await wire.send("response.cancel")
+        await wire.until("conversation.item.truncated")
+        assert (await wire.until("response.done"))["response"]["status"] == "cancelled"
+        held = server.session.items[-1]
+        assert duration_ms(held.audio) == 120
+        assert held.content[0].transcript is None
+        assert duration_ms(wire.audio()) > 120
+
+
+async def test_long_runs_need_not_keep_audio() -> None:
+    async with LoopbackServer(keep_audio=False) as server, Wire.to(server) as wire:
+        await wire.hear(tone(10))
+        await wire.respond()
+        (heard,) = server.session.received_of("input_audio_buffer.append")
+        assert heard["audio"] == "640 letters"
+        assert server.session.sent_of("response.output_audio.delta")[0]["delta"].endswith("letters")
+        assert wire.audio()
 
 
 async def test_cancel_before_anything_was_said() -> None:

@@ -116,16 +116,17 @@ async def _pcm(wav: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
             raise HomeAssistantError("The fallback voice gave no WAV")
     else:
         raise HomeAssistantError("The fallback voice said nothing")
-    rest = bytes(buffer[start:])
     odd = b""
-    while rest or odd:
-        data = odd + rest
+    # The header may come alone, so an empty rest says nothing.
+    piece = bytes(buffer[start:])
+    while True:
+        data = odd + piece
         whole = len(data) & ~1
         odd = data[whole:]
         for at in range(0, whole, _CHUNK_BYTES):
             yield data[at : min(at + _CHUNK_BYTES, whole)]
-        rest = await anext(wav, b"")
-        if not rest:
+        piece = await anext(wav, b"")
+        if not piece:
             return
 
 

@@ -1,7 +1,9 @@
 """Keep broad calls in the room: "turn off the lights" is said in one room, and means that room."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
+
+import probatio
 
 from homeassistant.helpers import intent, llm
 
@@ -55,4 +57,15 @@ def _is_broad(tool: llm.Tool, arguments: Mapping[str, Any]) -> bool:
 
 def _takes_area(tool: llm.IntentTool) -> bool:
     schema = tool.parameters.schema
-    return isinstance(schema, Mapping) and any(str(key) == "area" for key in schema)
+    return isinstance(schema, Mapping) and any("area" in _names(key) for key in schema)
+
+
+def _names(key: object) -> Iterator[str]:
+    """Return the names that a key of a schema stands for: itself, or any of several."""
+    if isinstance(key, str):
+        yield key
+    elif isinstance(key, probatio.Any):
+        for one in key.validators:
+            yield from _names(one)
+    elif isinstance(key, probatio.Marker):
+        yield from _names(key.schema)

@@ -49,7 +49,7 @@ def json_object(value: object) -> dict[str, Any]:
 
 def _number(value: float | Decimal | None) -> bool | int | float | str | None:
     if isinstance(value, Decimal):
-        value = float(value)
+        value = float(value) if value.is_finite() else None
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

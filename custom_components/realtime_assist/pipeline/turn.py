@@ -272,9 +272,8 @@ class Turn:
             # Tools that outlived the answer have ended since.
             record = replace(record, calls=self._record(self._heard).calls)
         async_book(self.hass).leave(self)
-        # The record first: what the exchange holds on to is in it, and is not missed for a moment.
-        self.projection.closed(record, self.id)
         self.exchange.close()
+        self.projection.closed(record, self.id)
         if self.origin.satellite is None or not self.audio:
             self.assistant.hub.start_task(
                 self.projection.release(), "realtime_assist session of one turn"

@@ -1,29 +1,22 @@
 """A small rule mind for the speaking brain: it knows what it holds, and nothing else.
 
 It gets the conversation as lines: what was said (as the recogniser heard it), what was noted, what
-tools gave. A fact is found by the words that a question and a held sentence share; nothing is known
-about any particular topic. A note is only ever searched for facts: what stands in it is never
-obeyed.
+tools gave. A note is only ever searched for facts: what stands in it is never obeyed.
 """
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
-from .brain import Answer, Call, ItemView, Reply, Request, Speech
+from .brain import Answer, Call, Reply, Request, Speech
+from .facts import NAMED, QUESTION, WORD, Line, capital, content_words, find_fact, gist, name_in
 
 type Json = dict[str, Any]
 
 _SWITCH = (
     re.compile(r"\b(?:turn|switch|put)\s+(?P<way>on|off)\s+(?P<what>.+)", re.IGNORECASE),
     re.compile(r"\b(?:turn|switch|put)\s+(?P<what>.+?)\s+(?P<way>on|off)\b", re.IGNORECASE),
-)
-_NAMED = re.compile(
-    r"\b(?:my name is|my name's|i am called|call me|name\s*(?:is|:)|(?:is|am) called)\s+"
-    r"(?!not\b|what\b)(?P<name>[^\W\d_][\w'-]*)",
-    re.IGNORECASE,
 )
 _ASKS_NAME = re.compile(
     r"\b(?:what(?:'s| is| was)? my name|who am i|do you know my name)\b", re.IGNORECASE
@@ -33,54 +26,20 @@ _ASKS_BEFORE = re.compile(r"\bwhat did i (?:ask|say|tell)\b", re.IGNORECASE)
 _STOPS = re.compile(r"^\W*(?:stop|never ?mind|cancel|be quiet)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}(?:\s*[ap]\.?m\.?)?", re.IGNORECASE)
 _REMEMBERS = re.compile(r"^\W*(?:please )?remember\s+(?:that\s+)?(?P<fact>.+)", re.IGNORECASE)
-_QUESTION = re.compile(
-    r"^\W*(?:what|when|where|who|whose|which|how|why|is|are|do|does|did|can|could|will|have|has)\b",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
-_MARKUP = re.compile(r"<[^<>]*>")
-_LABEL = re.compile(r"^[\s\-*>\"']*(?:(?:\[[^\]]*\]|[\w ]{1,20}):\s*)?[\s\"']*")
 _NAMES_LINE = re.compile(r"\bnames?:\s*(.+)", re.IGNORECASE)
 _AREA_HELD = re.compile(r"\b(?:in|area:?) (?:the )?(?:area )?([A-Z]\w+(?: [A-Z]\w+)*)(?: area)?\b")
-_WORD = re.compile(r"[^\W_]+")
-_COMMON = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        a about again an and any are at be been but by can could did do does for from go goes
-        going had has have he her him his how i if in into is it its know m me mine my no not of
-        off on or our out please re s she should so tell than that the their them then there
-        these they this to up us was we were what when where which who whose why will with would
-        you your
-        """,
-    )
-)
 _OPENERS = ("light", "lamp", "switch", "fan", "cover", "lock")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One thing held. `who` said it: a user (aloud or typed), a note of the house, us, a tool."""
-
-    who: Literal["user", "note", "assistant", "tool"]
-    text: str
-    tool: str = ""
-
-
-def is_note(item: ItemView) -> bool:
-    """Tell whether a message is data that the client put there, not something a person said."""
-    return not item.audio and (item.role == "system" or item.text.lstrip().startswith("<"))
 
 
 def think(lines: Sequence[Line], request: Request) -> Reply:
     """Return the answer to the newest line that calls for one."""
     if request.aside:
-        return Reply.of(_gist(lines))
+        return Reply.of(gist(lines))
     newest = next((i for i in reversed(range(len(lines))) if lines[i].who == "user"), None)
     outcomes = [line for line in lines[(newest or 0) :] if line.who == "tool"]
     if outcomes:
         return Reply.of(" ".join(_outcome(line) for line in outcomes))
-    if newest is None or not _WORD.search(lines[newest].text):
+    if newest is None or not WORD.search(lines[newest].text):
         return Reply.of("I did not hear anything.")
     said = lines[newest].text
     return _answer(said, [line for i, line in enumerate(lines) if i != newest], request)
@@ -103,14 +62,14 @@ def _asked_name(said: str, held: Sequence[Line], _request: Request) -> Answer | 
     """Say the name of the user, if it is held."""
     if not _ASKS_NAME.search(said):
         return None
-    name = _name_in(held)
+    name = name_in(held)
     return f"Your name is {name}." if name else "I do not know your name."
 
 
 def _told_name(said: str, _held: Sequence[Line], _request: Request) -> Answer | None:
     """Greet a user who gives a name."""
-    found = None if said.rstrip().endswith("?") else _NAMED.search(said)
-    return None if found is None else f"Nice to meet you, {_capital(found['name'])}."
+    found = None if said.rstrip().endswith("?") else NAMED.search(said)
+    return None if found is None else f"Nice to meet you, {capital(found['name'])}."
 
 
 def _time(said: str, held: Sequence[Line], request: Request) -> Answer | None:
@@ -134,74 +93,10 @@ def _before(said: str, held: Sequence[Line], _request: Request) -> Answer | None
 
 def _asked(said: str, held: Sequence[Line], _request: Request) -> Answer | None:
     """Answer any other question with the fact that fits it best."""
-    if not (_QUESTION.search(said) or said.rstrip().endswith("?")):
+    if not (QUESTION.search(said) or said.rstrip().endswith("?")):
         return None
     fact = find_fact(said, held)
     return f"You told me: {fact}" if fact else "I do not know that."
-
-
-# Facts
-
-
-def find_fact(question: str, held: Sequence[Line]) -> str | None:
-    """Return the held sentence that shares the rarest words with `question`, or None.
-
-    Newer sentences win among equals. At least half of what the question is about must be shared.
-    """
-    wanted = content_words(question)
-    sentences = [
-        (text, content_words(text))
-        for line in held
-        if line.who != "assistant"
-        for text in sentences_of(line.text)
-        if not _QUESTION.search(text) and not text.endswith("?")
-    ]
-    best: tuple[float, int, str] | None = None
-    for place, (text, words) in enumerate(sentences):
-        shared = wanted & words
-        if not shared or len(shared) * 2 < len(wanted):
-            continue
-        weight = sum(1 / sum(word in other for _, other in sentences) for word in shared)
-        score = (len(shared) + weight, place, text)
-        best = max(best, score) if best else score
-    return best[2] if best else None
-
-
-def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences of a text without markup, list marks and speakers' names."""
-    for found in _SENTENCE.findall(_MARKUP.sub("\n", text)):
-        sentence = _LABEL.sub("", found).strip(" \"'")
-        if _WORD.search(sentence):
-            yield sentence
-
-
-def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text that say what it is about, without endings."""
-    words = (word.lower() for word in _WORD.findall(text))
-    return frozenset(_stem(word) for word in words if word not in _COMMON)
-
-
-def _stem(word: str) -> str:
-    """Return a word without a plural's or verb's ending."""
-    for ending in ("ies", "ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
-
-
-def _name_in(held: Sequence[Line]) -> str | None:
-    """Return the newest name that a user gave or a note tells."""
-    for line in reversed(held):
-        if line.who in {"user", "note"} and (found := _NAMED.findall(_MARKUP.sub(" ", line.text))):
-            return _capital(found[-1])
-    return None
-
-
-def _gist(lines: Sequence[Line]) -> str:
-    """Return what a summary needs: every statement once, no questions."""
-    held = [text for line in lines for text in sentences_of(line.text)]
-    kept = [text for text in held if not _QUESTION.search(text) and not text.endswith("?")]
-    return "\n".join(dict.fromkeys(kept)) or "Nothing to keep."
 
 
 # Tools
@@ -330,11 +225,6 @@ def _spoken(result: Json) -> str | None:
         plain = speech.get("plain") or {}
         return plain.get("speech") or None
     return None
-
-
-def _capital(name: str) -> str:
-    """Return a name with a capital letter."""
-    return name[:1].upper() + name[1:]
 
 
 def spoken_text(reply: Reply) -> str:

@@ -23,7 +23,8 @@ import numpy as np
 
 from .audio import RATE, duration_ms, loudness
 from .brain import ItemView, Reply, Request, Transcript
-from .mind import Line, is_note, think
+from .facts import Line, is_note
+from .mind import think
 
 type Samples = np.ndarray[Any, np.dtype[np.float32]]
 

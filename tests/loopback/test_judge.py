@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from . import Call, LoopbackServer, ScriptedBrain, Speech, Switches
+from .other_python import python_of
 
 _HERE = Path(__file__).resolve().parent
 _WANTED = {
@@ -26,14 +25,8 @@ _WANTED = {
 
 @pytest.fixture(scope="module")
 def judge() -> str:
-    """Return the Python of the judge's environment, or skip where it cannot be made."""
-    command = [sys.executable, "-m", "tests.environment", "judge-openai"]
-    made = subprocess.run(  # noqa: S603 - our own command
-        command, cwd=_HERE.parents[1], capture_output=True, text=True, check=False
-    )
-    if made.returncode:
-        pytest.skip(f"the environment judge-openai cannot be made: {made.stderr.strip()[-300:]}")
-    return made.stdout.split()[-1]
+    """Return the Python of the judge's environment."""
+    return python_of("judge-openai")
 
 
 @pytest.mark.parametrize("seed", [None, 1, 2, 3])

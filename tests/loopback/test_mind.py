@@ -5,7 +5,8 @@ import json
 import pytest
 
 from . import Call, ItemView, Request
-from .mind import Line, find_fact, is_note, spoken_text, think
+from .facts import Line, find_fact, is_note
+from .mind import spoken_text, think
 
 TURN_ON = {
     "type": "function",
@@ -44,6 +45,7 @@ def test_the_name_is_known_only_if_it_is_held() -> None:
     assert say(asked) == "I do not know your name."
     assert say(Line("user", "My name is anna."), asked) == "Your name is Anna."
     assert say(Line("note", "<facts>The user's name is Bo.</facts>"), asked) == "Your name is Bo."
+    assert say(Line("note", "- user_name: Bo"), asked) == "Your name is Bo."
     assert say(Line("assistant", "My name is Max."), asked) == "I do not know your name."
     assert say(Line("user", "Hello, my name is Anna.")) == "Nice to meet you, Anna."
 

@@ -4,19 +4,16 @@ import asyncio
 import json
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
 
 from . import silence
+from .other_python import ROOT, python_of
 from .wire import Json, Wire
 
-_ROOT = Path(__file__).resolve().parents[2]
 _NOTE = '<home_notes kind="facts">Told by the speaker: the user\'s name is Anna.</home_notes>'
 _LIGHT = {
     "type": "function",
@@ -27,14 +24,8 @@ _LIGHT = {
 
 @pytest.fixture(scope="module")
 def speech() -> str:
-    """Return the Python of the speech environment, or skip where it cannot be made."""
-    command = [sys.executable, "-m", "tests.environment", "speech"]
-    made = subprocess.run(  # noqa: S603 - our own command
-        command, cwd=_ROOT, capture_output=True, text=True, check=False
-    )
-    if made.returncode:
-        pytest.skip(f"the environment speech cannot be made: {made.stderr.strip()[-300:]}")
-    return made.stdout.split()[-1]
+    """Return the Python of the speech environment."""
+    return python_of("speech")
 
 
 @asynccontextmanager
@@ -42,7 +33,7 @@ async def served(python: str) -> AsyncIterator[dict[str, str]]:
     """Run the server with its speaking brain; yield its addresses."""
     arguments = ("-m", "tests.loopback", "--brain", "speaking", "--speed", "5")
     process = await asyncio.create_subprocess_exec(
-        python, *arguments, cwd=_ROOT, stdout=asyncio.subprocess.PIPE
+        python, *arguments, cwd=ROOT, stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout is not None
     try:

@@ -23,7 +23,13 @@ from custom_components.realtime_assist.memory.summarizer import (
     SummaryFailed,
     SummaryTask,
 )
-from custom_components.realtime_assist.memory.transcript import Called, Thread
+from custom_components.realtime_assist.memory.transcript import (
+    Called,
+    LineKind,
+    Summary,
+    SummaryLine,
+    Thread,
+)
 from custom_components.realtime_assist.memory.usage import estimate_tokens
 
 from .history import ANNA, BEN, KITCHEN, START, thread, threads, turn
@@ -112,6 +118,18 @@ def test_the_previous_summary_is_folded_in() -> None:
     assert history.summary is not None
     (line,) = (line for line in history.summary.lines if "hazelnuts" in line.text)
     assert (line.turns, line.at) == ((1,), START)
+
+
+def test_what_a_person_wrote_into_the_summary_stays() -> None:
+    """A summary that an automation set is not thinned out by the next one."""
+    line = SummaryLine(kind=LineKind.GIST, text="Grandma is staying until Sunday.", at=START)
+    history = long_history()
+    history = replace(history, summary=Summary(lines=(line,), upto=0, made_by="action", at=START))
+    made = checkpoint(history, 800, LATER)
+    assert made is not None
+    assert made.summary.lines[0] == line
+    assert len(made.summary.lines) > 3
+    assert estimate_tokens(recap(committed(history, made), 800)) <= 800
 
 
 @pytest.mark.parametrize("tokens", [0, 50])

@@ -79,7 +79,7 @@ def test_what_was_unclear_or_unheard_is_not_learned() -> None:
     """A guess of the recogniser and the unheard end of an answer never become memory."""
     unclear = turn("a", "Zebras live in Antarctica.", None, unclear=True)
     cut = turn(
-        "b", None, "The bakery opens at seven. The butcher closes at nineteen.", heard_ms=1200
+        "b", None, "The bakery opens at seven. The butcher closes at nineteen.", heard_ms=1500
     )
     comment = replace(
         turn("c", None, None),

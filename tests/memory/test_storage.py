@@ -287,6 +287,9 @@ async def test_the_index_may_be_lost(hass: HomeAssistant, disk: Path, name: str 
 async def test_an_early_write_does_not_overwrite_what_is_not_read_yet(hass: HomeAssistant) -> None:
     """An action right at the start adds to the memory instead of replacing it."""
     await with_facts(hass)
+    before = await restarted(hass)
+    before.context.set(GLOBAL, "bird", "Hansi")
+    await before.storage.async_flush()
     home = Home(hass)
     home.context.set(GLOBAL, "dog", "Rex")
     home.context.set(GLOBAL, "cat", "Mohrle")
@@ -294,7 +297,8 @@ async def test_an_early_write_does_not_overwrite_what_is_not_read_yet(hass: Home
     await home.storage.async_load_scopes([GLOBAL, ScopeKey(Scope.SESSION, "s")])
     await home.storage.async_flush()
     again = await restarted(hass)
-    assert (again.value(GLOBAL, "cat"), again.value(GLOBAL, "dog")) == ("Mohrle", "Rex")
+    held = {entry.key: entry.value for entry in again.context.visible([GLOBAL])}
+    assert held == {"bird": "Hansi", "cat": "Mohrle", "dog": "Rex"}
 
 
 async def test_a_full_disk_is_noticed(

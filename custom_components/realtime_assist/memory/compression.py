@@ -15,7 +15,7 @@ from typing import Final
 from ..items import EVERYBODY, Audience, digest
 from .compose import recap_room, turn_cost
 from .extractive import ExtractiveSummarizer
-from .summarizer import HomeSummary, SummaryTask, SummaryWay, lines_of
+from .summarizer import HomeSummary, SummaryTask, SummaryWay, line_cost, lines_of
 from .thread_file import turn_to_dict
 from .transcript import Summary, SummaryLine, Thread, ThreadKey, TurnRecord
 
@@ -68,14 +68,15 @@ def snapshot(thread: Thread, resume_tokens: int, at: datetime) -> Snapshot | Non
     if not turns:
         return None
     lines = thread.summary.lines if thread.summary else ()
-    tokens = int(resume_tokens * SUMMARY_SHARE)
+    own = [line for line in lines if not line.turns]
+    tokens = max(int(resume_tokens * SUMMARY_SHARE) - sum(line_cost(line.text) for line in own), 0)
     return Snapshot(
         key=thread.key,
         turns=turns,
         previous=thread.summary,
         revision=thread.revision,
         digest=_digest(turns, thread.summary),
-        tasks=_tasks(turns, lines, tokens),
+        tasks=_tasks(turns, [line for line in lines if line.turns], tokens),
     )
 
 
@@ -113,8 +114,12 @@ def committed(thread: Thread, made: Checkpoint) -> Thread:
 
 
 def _made(found: Snapshot, drafts: Sequence[HomeSummary], name: str, at: datetime) -> Checkpoint:
-    """Return the checkpoint of what a way gave for each task."""
-    lines: list[SummaryLine] = []
+    """Return the checkpoint of what a way gave for each task.
+
+    Lines that cite no turn were written by a person: they stay as they are.
+    """
+    before = found.previous.lines if found.previous else ()
+    lines = [line for line in before if not line.turns]
     for task, draft in zip(found.tasks, drafts, strict=True):
         lines += lines_of(draft, task)
     summary = Summary(lines=tuple(lines), upto=found.upto, made_by=name, at=at)

@@ -249,6 +249,13 @@ class Rig:
         self.close(result)
         return result
 
+    async def voice_turn_unclosed(self) -> Result:
+        """Take a whole spoken turn, and leave it open."""
+        exchange = self.begin()
+        await self.speak(exchange)
+        exchange.end_of_speech(respond=True)
+        return await self.take(exchange)
+
     async def text_turn(self, text: str, **how: Any) -> Result:  # noqa: ANN401 - options
         """Take a whole typed turn, and close it."""
         exchange = self.begin(voice=False)

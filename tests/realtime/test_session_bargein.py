@@ -76,14 +76,16 @@ async def test_a_refused_cut_harms_nothing() -> None:
     """A provider that will not cut leaves nobody silent."""
     brain = ScriptedBrain(replies=[STORY], default="Yes.")
     fault = Fault("client:conversation.item.truncate", Error("invalid_value"), times=0)
-    async with LoopbackServer(brain, faults=[fault], clock=RealClock(4)) as server:
-        async with rig(server) as house:
-            first = await answering(house, 1000)
-            first.interrupt(400)
-            house.close(await house.take(first), heard_ms={0: 400}, text="[cut] A long")
-            second = await house.voice_turn()
-            assert second.end.failure is None
-            assert second.text == "Yes."
+    async with (
+        LoopbackServer(brain, faults=[fault], clock=RealClock(4)) as server,
+        rig(server) as house,
+    ):
+        first = await answering(house, 1000)
+        first.interrupt(400)
+        house.close(await house.take(first), heard_ms={0: 400}, text="[cut] A long")
+        second = await house.voice_turn()
+        assert second.end.failure is None
+        assert second.text == "Yes."
 
 
 async def test_nothing_heard_means_nothing_said() -> None:
@@ -236,8 +238,10 @@ async def test_a_cancellation_that_is_never_confirmed(monkeypatch: pytest.Monkey
     monkeypatch.setattr("custom_components.realtime_assist.realtime.floor.CANCELLED_SECONDS", 0.3)
     brain = ScriptedBrain(replies=[STORY], default="Yes.")
     fault = Fault("response.done", Swallow())
-    async with LoopbackServer(brain, faults=[fault], clock=RealClock(4)) as server:
-        async with rig(server) as house:
-            first = await answering(house)
-            first.cancel()
-            assert (await house.voice_turn()).text == "Yes."
+    async with (
+        LoopbackServer(brain, faults=[fault], clock=RealClock(4)) as server,
+        rig(server) as house,
+    ):
+        first = await answering(house)
+        first.cancel()
+        assert (await house.voice_turn()).text == "Yes."

@@ -54,15 +54,17 @@ def heard_audio_ms(brain: ScriptedBrain) -> float:
 async def test_a_turn_survives_a_drop_before_its_answer(stage: str, code: int) -> None:
     """A line that breaks while one speaks costs a moment, and not a word."""
     brain = ScriptedBrain(default="It is warm.")
-    async with LoopbackServer(brain, faults=[Fault(stage, Drop(code))]) as server:
-        async with rig(server) as house:
-            house.record.facts["cat"] = "Minka"
-            result = await house.voice_turn(speech(800))
-            assert result.end.failure is None
-            assert result.text == "It is warm."
-            assert len(server.sessions) == 2
-            assert abs(heard_audio_ms(brain) - 800) < 5
-            assert any("Minka" in text for text in server.session.texts())
+    async with (
+        LoopbackServer(brain, faults=[Fault(stage, Drop(code))]) as server,
+        rig(server) as house,
+    ):
+        house.record.facts["cat"] = "Minka"
+        result = await house.voice_turn(speech(800))
+        assert result.end.failure is None
+        assert result.text == "It is warm."
+        assert len(server.sessions) == 2
+        assert abs(heard_audio_ms(brain) - 800) < 5
+        assert any("Minka" in text for text in server.session.texts())
 
 
 @pytest.mark.parametrize(
@@ -77,12 +79,14 @@ async def test_a_turn_survives_a_drop_before_its_answer(stage: str, code: int) -
 async def test_a_drop_in_the_answer_ends_it(stage: str, nth: int) -> None:
     """Half an answer is not begun again from the start; the person is told, and can ask again."""
     brain = ScriptedBrain(replies=[Speech("A long story.", ms=4000)], default="Here I am.")
-    async with LoopbackServer(brain, faults=[Fault(stage, Drop(1006), nth=nth)]) as server:
-        async with rig(server) as house:
-            result = await house.voice_turn()
-            assert isinstance(result.end.failure, ConnectionLost)
-            assert house.session.state is SessionState.CLOSED
-            assert (await house.voice_turn()).text == "Here I am."
+    async with (
+        LoopbackServer(brain, faults=[Fault(stage, Drop(1006), nth=nth)]) as server,
+        rig(server) as house,
+    ):
+        result = await house.voice_turn()
+        assert isinstance(result.end.failure, ConnectionLost)
+        assert house.session.state is SessionState.CLOSED
+        assert (await house.voice_turn()).text == "Here I am."
 
 
 async def test_a_drop_while_a_tool_runs_never_runs_it_twice() -> None:

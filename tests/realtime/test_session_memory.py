@@ -33,10 +33,9 @@ def told(brain: ScriptedBrain) -> str:
 async def test_a_session_resumes_with_what_was_said() -> None:
     """After a pause, or a restart, the model knows the last conversation and the house."""
     brain = ScriptedBrain()
-    async with LoopbackServer(brain) as server:
-        async with rig(server) as house:
-            await house.voice_turn()
-            record = house.record
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        await house.voice_turn()
+        record = house.record
         record.facts["cat"] = "Minka"
         async with rig(server, record=record) as again:
             again.number = 1
@@ -159,45 +158,49 @@ async def test_what_is_forgotten_is_gone_before_the_next_answer(personality: obj
     """A secret that was taken back is in nothing that the model gets, whatever the provider."""
     brain = ScriptedBrain()
     how = {"personality": personality, "any_model": True} if personality else {}
-    async with LoopbackServer(brain, **how) as server:  # type: ignore[arg-type]
-        async with rig(server, compatible=bool(personality)) as house:
-            house.record.facts |= {"code": "4711", "cat": "Minka"}
-            await house.voice_turn()
-            assert "4711" in told(brain)
-            exchange = house.begin()
-            await house.speak(exchange, speech(700))
-            del house.record.facts["code"]
-            house.session.revoke([FACTS])
-            exchange.end_of_speech(respond=True)
-            result = await house.take(exchange)
-            assert result.end.failure is None
-            assert "4711" not in told(brain)
-            assert "cat=Minka" in told(brain)
-            rate = 16_000 if personality else 24_000  # at which this server hears what we send
-            audio = brain.requests[-1].context[-1].audio
-            assert abs(len(audio) / 48 * rate / 24_000 - 700) < 5
-            house.close(result)
+    async with (
+        LoopbackServer(brain, **how) as server,  # type: ignore[arg-type]
+        rig(server, compatible=bool(personality)) as house,
+    ):
+        house.record.facts |= {"code": "4711", "cat": "Minka"}
+        await house.voice_turn()
+        assert "4711" in told(brain)
+        exchange = house.begin()
+        await house.speak(exchange, speech(700))
+        del house.record.facts["code"]
+        house.session.revoke([FACTS])
+        exchange.end_of_speech(respond=True)
+        result = await house.take(exchange)
+        assert result.end.failure is None
+        assert "4711" not in told(brain)
+        assert "cat=Minka" in told(brain)
+        rate = 16_000 if personality else 24_000  # at which this server hears what we send
+        audio = brain.requests[-1].context[-1].audio
+        assert abs(len(audio) / 48 * rate / 24_000 - 700) < 5
+        house.close(result)
 
 
 async def test_a_tool_that_forgets_where_nothing_can_be_deleted() -> None:
     """A code can be forgotten by voice on every provider, and the tool runs once."""
     brain = ScriptedBrain(replies=[[Call("forget", '{"key":"code"}')], "It is forgotten."])
-    async with LoopbackServer(brain, personality=NO_DELETE, any_model=True) as server:
-        async with rig(server, compatible=True) as house:
-            house.record.facts |= {"code": "4711"}
-            ran: list[str] = []
+    async with (
+        LoopbackServer(brain, personality=NO_DELETE, any_model=True) as server,
+        rig(server, compatible=True) as house,
+    ):
+        house.record.facts |= {"code": "4711"}
+        ran: list[str] = []
 
-            def forget(call: Call) -> str:
-                ran.append(call.name)
-                house.record.facts.clear()
-                house.session.revoke([FACTS])
-                return "gone"
+        def forget(call: Call) -> str:
+            ran.append(call.name)
+            house.record.facts.clear()
+            house.session.revoke([FACTS])
+            return "gone"
 
-            result = await house.voice_turn(tool=forget)
-            assert result.text == "It is forgotten."
-            assert ran == ["forget"]
-            assert "4711" not in told(brain)
-            assert "[outcome] forget: gone" in told(brain)
+        result = await house.voice_turn(tool=forget)
+        assert result.text == "It is forgotten."
+        assert ran == ["forget"]
+        assert "4711" not in told(brain)
+        assert "[outcome] forget: gone" in told(brain)
 
 
 async def test_a_removal_that_is_not_acknowledged() -> None:
@@ -293,3 +296,32 @@ async def test_changes_are_told_together() -> None:
             house.session.changed()
         await house.until(lambda: any("n=99" in text for text in server.session.texts()))
         assert server.session.count("conversation.item.create") == 1
+
+
+async def test_after_a_pause_old_audio_is_left_behind() -> None:
+    """When nothing is cached any more, superseded notes go with a new session, for free."""
+    brain = ScriptedBrain()
+    async with LoopbackServer(brain) as server, rig(server, idle_seconds=900) as house:
+        house.record.facts["cat"] = "Minka"
+        await house.voice_turn()
+        house.record.facts["cat"] = "Mohrle"
+        await house.voice_turn()
+        assert "Minka" in told(brain)
+        house.offset = 400
+        await house.voice_turn()
+        assert len(server.sessions) == 2
+        assert "Minka" not in told(brain)
+
+
+async def test_memory_that_loads_slowly_does_not_lose_the_turn() -> None:
+    """A slow disk delays an answer by moments, and never loses a word."""
+    brain = ScriptedBrain()
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        await house.voice_turn()
+        house.record.prepare_seconds = 0.3
+        exchange = house.begin()
+        await house.speak(exchange, speech(500))
+        exchange.end_of_speech(respond=True)
+        house.record.facts["late"] = "but there"
+        house.close(await house.take(exchange))
+        assert "late=but there" in told(brain)

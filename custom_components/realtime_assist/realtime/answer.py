@@ -102,15 +102,13 @@ class Answer:
         """Take the end of the last response; return the seconds to wait for what comes late."""
         code = event.error_code
         match event.status:
-            case ResponseStatus.COMPLETED if not self.begun:
-                self.failure = ResponseFailed("empty_response")
             case ResponseStatus.FAILED:
                 self.failure = failures.failure(code or "response_failed")
-            case ResponseStatus.CANCELLED if not self.begun:
-                self.failure = ResponseFailed("response_cancelled")
+            case _ if not self.begun:
+                self.failure = ResponseFailed(f"response_{event.status}_empty")
             case ResponseStatus.INCOMPLETE | ResponseStatus.CANCELLED:
                 self.incomplete = True
-            case _:
+            case ResponseStatus.COMPLETED:
                 pass
         return LINGER_SECONDS if self.speech.received_bytes else 0.0
 

@@ -117,6 +117,7 @@ class Conductor:
         if heard_ms is None:
             self.keeper.ledger.release(exchange.turn_id)
             if exchange.stage in {Stage.SPEAKING, Stage.ENDED}:
+                self.floor.detecting = False
                 self._clear()
         else:
             self.keeper.cut(exchange.turn_id, heard_ms)

@@ -14,6 +14,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final, Self
 
 import aiohttp
@@ -33,6 +34,8 @@ from .model import (
 
 HANDSHAKE_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 20.0
+PONG_SECONDS: Final = 10.0
+"""A server that says nothing at all for so long after a ping is gone."""
 SEND_SECONDS: Final = 10.0
 CLOSE_SECONDS: Final = 1.0
 MAX_FRAME_BYTES: Final = 32 * 1024 * 1024
@@ -70,13 +73,16 @@ class Connection:
         Raises AuthenticationFailed, ModelNotFound, QuotaExceeded, RateLimited, NotRealtime or
         CannotConnect.
         """
-        handshake = model.handshake(config)
+        try:
+            handshake = model.handshake(config)
+        except ValueError:
+            raise CannotConnect("invalid_url") from None
         try:
             async with asyncio.timeout(timeout):
                 socket = await http.ws_connect(
                     handshake.url,
                     headers=handshake.headers,
-                    heartbeat=HEARTBEAT_SECONDS,
+                    autoping=False,
                     max_msg_size=MAX_FRAME_BYTES,
                     timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
                 )
@@ -111,9 +117,10 @@ class Connection:
         """Pass on every event until the socket ends, and return why it did; closes it."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                writer = tasks.create_task(self._write())
+                others = [tasks.create_task(self._write()), tasks.create_task(self._beat())]
                 await self._read(handle)
-                writer.cancel()
+                for task in others:
+                    task.cancel()
         finally:
             await self.close()
         if self._failure is not None:
@@ -123,23 +130,47 @@ class Connection:
     async def close(self) -> None:
         """End the socket; at most a second."""
         self._waiting.clear()
-        await self._socket.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._socket.close()
 
     async def _read(self, handle: Callable[[Event], None]) -> None:
         while True:
             message = await self._socket.receive()
+            self.received_frames += 1
             match message.type:
                 case aiohttp.WSMsgType.TEXT:
-                    self.received_frames += 1
                     for event in self._model.decode(message.data):
                         handle(event)
                 case aiohttp.WSMsgType.CLOSE:
                     self._close_reason = str(message.extra or "")
                     return
-                case aiohttp.WSMsgType.BINARY:
-                    self.received_frames += 1
+                case aiohttp.WSMsgType.PING:
+                    await self._socket.pong(message.data)
+                case aiohttp.WSMsgType.PONG | aiohttp.WSMsgType.BINARY:
+                    pass
                 case _:
                     return
+
+    async def _beat(self) -> None:
+        """Notice a line that is dead though nobody said so.
+
+        The client library's own heartbeat outlives a socket that is closed while it receives.
+        """
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            before = self.received_frames
+            with suppress(aiohttp.ClientError, ConnectionError):
+                await self._socket.ping()
+            await asyncio.sleep(PONG_SECONDS)
+            if self.received_frames == before:
+                await self._fail("no_heartbeat")
+                return
+
+    async def _fail(self, code: str) -> None:
+        """End the socket for a reason of our own."""
+        self._failure = ConnectionLost(code)
+        await self.close()
 
     async def _write(self) -> None:
         try:
@@ -153,8 +184,7 @@ class Connection:
                     async with asyncio.timeout(SEND_SECONDS):
                         await self._socket.send_str(frame)
         except TimeoutError, aiohttp.ClientError, ConnectionError:
-            self._failure = ConnectionLost("send_failed")
-            await self._socket.close()
+            await self._fail("send_failed")
 
     def _shed(self) -> None:
         """Drop the oldest audio beyond the bound; never a command about items or responses."""

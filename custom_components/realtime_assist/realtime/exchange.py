@@ -85,8 +85,16 @@ class ExchangeRecord:
 class Exchange:
     """One turn: audio or text in; words, speech and calls out."""
 
-    def __init__(self, turn_id: str, *, voice: bool, caps: Capabilities, host: Host) -> None:
-        """Begin a turn; use `RealtimeSession.begin`."""
+    def __init__(
+        self,
+        turn_id: str,
+        *,
+        voice: bool,
+        caps: Capabilities,
+        host: Host,
+        mute: bool = False,
+    ) -> None:
+        """Begin a turn; use `RealtimeSession.begin`. `mute`: see `Hearing`."""
         self.turn_id: Final = turn_id
         self.voice: Final = voice
         self.stage = Stage.SPEAKING if voice else Stage.COMMITTED
@@ -101,7 +109,7 @@ class Exchange:
         """Responses that were refused because another one was active."""
         self.recording = Recording(caps.input_rate)
         self.listening = Listening()
-        self.hearing = Hearing(self._nobody_spoke)
+        self.hearing = Hearing(self._nobody_spoke, mute=mute)
         self.answers = Answer(caps.output_rate, on_audio=self.hearing.audio_in_hand)
         self.timers = Timers()
         self._commit_min_ms = caps.commit_min_ms
@@ -133,6 +141,15 @@ class Exchange:
             failure=self.answers.failure,
             interrupted=self.answers.interrupted,
         )
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """What did not fit into the buffers of this turn."""
+        return {
+            "recorded_bytes": self.recording.dropped_bytes,
+            "spoken_bytes": self.speech.dropped_bytes,
+            "reply_characters": self.answers.replies.dropped_characters,
+        }
 
     def append(self, pcm: bytes) -> None:
         """Send PCM16 mono of 16 kHz as it is spoken; ignored after the end of speech."""

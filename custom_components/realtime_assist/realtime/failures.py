@@ -35,6 +35,7 @@ class Severity(StrEnum):
 
 
 ALREADY_ACTIVE: Final = "conversation_already_has_active_response"
+CANCEL_TOO_LATE: Final = "response_cancel_not_active"
 COMMIT_EMPTY: Final = "input_audio_buffer_commit_empty"
 NOT_IMPLEMENTED: Final = "not_implemented"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"

@@ -7,7 +7,7 @@ words are settled at the earliest of:
     quiet        it came in pieces, none for 200 ms, and audio of the answer is in hand
     failed       the provider could not transcribe, or heard nothing where we heard something
     late         3 s after the first audio (or after the end of an answer without audio), or 10 s
-                 after the end of speech
+                 after the end of speech; sooner with a provider that never tells what it heard
     no_speech    the transcript is empty and nobody heard speech
     lost         the session is gone, or could not be opened
 """
@@ -23,6 +23,7 @@ from .timers import Timers
 
 QUIET_SECONDS: Final = 0.2
 LATE_SECONDS: Final = 3.0
+MUTE_SECONDS: Final = 0.3
 LIMIT_SECONDS: Final = 10.0
 MAX_CHARACTERS: Final = 20_000
 """Longest transcript of one item that is kept."""
@@ -62,8 +63,13 @@ class _Words:
 class Hearing:
     """Gathers the transcript of one turn; `wait` returns once, the text may still get better."""
 
-    def __init__(self, no_speech: Callable[[], None]) -> None:
-        """Wait for nothing yet; `no_speech` is called at most once, when that is found."""
+    def __init__(self, no_speech: Callable[[], None], *, mute: bool = False) -> None:
+        """Wait for nothing yet; `no_speech` is called at most once, when that is found.
+
+        `mute`: this provider has not said a word of what it heard before, so it is not waited for
+        as long as others.
+        """
+        self._late_seconds = MUTE_SECONDS if mute else LATE_SECONDS
         self.speech_seen = False
         """Somebody heard speech: the provider's turn detection, or we by its loudness."""
         self._no_speech = no_speech
@@ -86,6 +92,11 @@ class Hearing:
         return min(known, default=None)
 
     @property
+    def told(self) -> bool:
+        """Whether the provider said anything about what it heard."""
+        return any(words.done or words.text for words in self._items.values())
+
+    @property
     def settled(self) -> Heard | None:
         """The result, None while it is waited for."""
         return self._settled
@@ -103,7 +114,7 @@ class Hearing:
 
     def speech_ended(self) -> None:
         """Begin to wait; the provider has this long at most."""
-        self._timers.start_once("limit", LIMIT_SECONDS, lambda: self._give_up(How.LATE))
+        self._timers.start_once("limit", LIMIT_SECONDS, lambda: self.settle(How.LATE))
 
     def bind(self, item_id: str) -> None:
         """Take the words of this item for words of this turn."""
@@ -135,7 +146,7 @@ class Hearing:
     def audio_in_hand(self) -> None:
         """Take it that the answer can be heard: there is little time to wait for its question."""
         self._audio = True
-        self._timers.start_once("late", LATE_SECONDS, lambda: self._give_up(How.LATE))
+        self._timers.start_once("late", self._late_seconds, lambda: self.settle(How.LATE))
         self._check()
 
     def rewind(self) -> None:
@@ -175,6 +186,3 @@ class Hearing:
                 self.settle(How.NO_SPEECH)
         elif self._audio and self.text is not None:
             self._timers.start("quiet", QUIET_SECONDS, lambda: self.settle(How.QUIET))
-
-    def _give_up(self, how: How) -> None:
-        self.settle(how)

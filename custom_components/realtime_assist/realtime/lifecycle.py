@@ -8,6 +8,7 @@ days, a reconnect, a rotation before the session limit, a changed voice and a fu
 import asyncio
 import logging
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, override
 
@@ -43,6 +44,8 @@ class Lifecycle(ConductorHost):
         self.last_failure: RealtimeError | None = None
         """Why the last session or response failed; None since one has worked."""
         self.open_turns: list[Exchange] = []
+        self.dropped: Counter[str] = Counter()
+        """What did not fit into a buffer, over all sessions."""
         self._http = http
         self._model = model
         self._source = source
@@ -133,6 +136,9 @@ class Lifecycle(ConductorHost):
 
     def _open(self) -> None:
         """Open the next session in the background."""
+        if self._closed:
+            return
+        self._timers.stop("reopen")
         self._number += 1
         self._renewal = None
         link = Link(self._number, self)
@@ -153,6 +159,8 @@ class Lifecycle(ConductorHost):
             self._conductor.close()
             self._conductor = None
         if self._link is not None:
+            if (connection := self._link.connection) is not None:
+                self.dropped["sent_frames"] += connection.dropped_frames
             self._link.drop()
             self._link = None
 

@@ -4,7 +4,7 @@ Ids come from whichever event is first, and transcripts may come before anybody 
 are: then they wait here for their item. One router belongs to one link.
 """
 
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from typing import Final, Protocol
 
@@ -40,6 +40,7 @@ from .model import (
 
 MAX_EARLY: Final = 8
 """Items whose words may wait for their turn."""
+MAX_EARLY_PIECES: Final = 256
 
 type Transcript = TranscriptDelta | TranscriptDone
 
@@ -75,7 +76,9 @@ class Router:
         self._ledger = ledger
         self._host = host
         self._speakers: dict[str, Exchange] = {}
-        self._early: OrderedDict[str, list[Transcript]] = OrderedDict()
+        self._works = False
+        """The provider has done something of what was asked."""
+        self._early: OrderedDict[str, deque[Transcript]] = OrderedDict()
 
     def take(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case for each kind
         """Pass on one event."""
@@ -124,6 +127,7 @@ class Router:
 
     def _bind(self, item_id: str, exchange: Exchange) -> None:
         self._ledger.bind_user(item_id, exchange.turn_id)
+        self._speakers = {i: e for i, e in self._speakers.items() if not e.closed}
         self._speakers[item_id] = exchange
         exchange.hearing.bind(item_id)
         for words in self._early.pop(item_id, ()):
@@ -141,6 +145,7 @@ class Router:
 
     def _committed(self, item_id: str) -> None:
         """Take the birth of a user item: of our commit, or of the provider's own."""
+        self._works = True
         floor = self._floor
         floor.detecting = False
         exchange = floor.committing or self._speakers.get(item_id) or self._listener()
@@ -159,6 +164,7 @@ class Router:
 
     def _added(self, event: ItemAdded) -> None:
         """Take an item: an acknowledgement, or the first that is heard of a new one."""
+        self._works = True
         known = any(item.remote_id == event.item_id for item in self._ledger.items)
         if event.kind is ItemKind.USER and not known and self._floor.committing is not None:
             self._bind(event.item_id, self._floor.committing)
@@ -168,7 +174,7 @@ class Router:
     def _transcript(self, event: Transcript) -> None:
         exchange = self._speakers.get(event.item_id)
         if exchange is None:
-            self._early.setdefault(event.item_id, []).append(event)
+            self._early.setdefault(event.item_id, deque(maxlen=MAX_EARLY_PIECES)).append(event)
             if len(self._early) > MAX_EARLY:
                 self._early.popitem(last=False)
         elif isinstance(event, TranscriptDelta):
@@ -211,8 +217,11 @@ class Router:
             self._unexplained(event.event_id, code)
 
     def _is_refused_configuration(self, event: ErrorEvent) -> bool:
-        """Guess that the first error of a session that was never configured is about that."""
-        return event.event_id is None and not self._link.configured
+        """Guess that the first word of a session, if it is an error, is about its configuration."""
+        benign = failures.severity(event.code) is Severity.BENIGN
+        return (
+            event.event_id is None and not self._link.configured and not self._works and not benign
+        )
 
     def _is_refused_commit(self, event: ErrorEvent, code: str) -> bool:
         """Guess by its code that an error without an id is about the commit."""
@@ -223,6 +232,9 @@ class Router:
         )
 
     def _unexplained(self, event_id: str | None, code: str) -> None:
+        if code == failures.CANCEL_TOO_LATE:
+            self.counts["benign"] += 1
+            return
         match failures.severity(code):
             case Severity.FATAL:
                 self._host.session_failed(failures.failure(code), again=False)

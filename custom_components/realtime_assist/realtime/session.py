@@ -36,6 +36,7 @@ looks at what is wanted and does what is legal now (`_step` here, and then `Cond
 import asyncio
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Final, override
 
@@ -109,6 +110,8 @@ class RealtimeSession(Lifecycle, Host):
         self._refresh: Refresh | None = None
         self._checking: asyncio.Task[None] | None = None
         self._responded_at = time()
+        self._mute = False
+        """The provider never told what it heard in the last answered turn."""
         self._advancing = self._again = False
 
     # For the hub
@@ -140,6 +143,16 @@ class RealtimeSession(Lifecycle, Host):
             case Stage.OVER:
                 return SessionState.IDLE
 
+    @property
+    def counters(self) -> dict[str, int]:
+        """What happened so far, as numbers: for diagnostics."""
+        counts = {
+            f"items_{name}": count for name, count in asdict(self._keeper.ledger.counts).items()
+        }
+        if self._conductor is not None:
+            counts |= {f"events_{n}": c for n, c in self._conductor.router.counts.items()}
+        return {**counts, **self.dropped, "sockets": self._number}
+
     def wake(self) -> None:
         """Open the session in the background, or look whether the open one is still good."""
         if self._closed:
@@ -158,7 +171,7 @@ class RealtimeSession(Lifecycle, Host):
             if older.stage is Stage.SPEAKING:
                 older.cancel()
         self.wake()
-        exchange = Exchange(turn_id, voice=voice, caps=self._caps, host=self)
+        exchange = Exchange(turn_id, voice=voice, caps=self._caps, host=self, mute=self._mute)
         if self._closed:
             exchange.fail(ConnectionLost("closed"))
             return exchange
@@ -279,6 +292,9 @@ class RealtimeSession(Lifecycle, Host):
         """Let go of a closed turn."""
         if exchange in self.open_turns:
             self.open_turns.remove(exchange)
+            self.dropped.update(exchange.dropped)
+            if exchange.voice and exchange.answers.begun:
+                self._mute = not exchange.hearing.told
         self.advance()
 
     @override

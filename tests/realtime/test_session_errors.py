@@ -1,0 +1,218 @@
+"""Every refusal has its reach: none, this turn, this session, or until a person acts."""
+
+import logging
+
+import pytest
+
+from custom_components.realtime_assist.realtime import failures
+from custom_components.realtime_assist.realtime.failures import Severity
+from custom_components.realtime_assist.realtime.model import (
+    AuthenticationFailed,
+    ConnectionLost,
+    QuotaExceeded,
+    RateLimited,
+    RealtimeError,
+    ResponseFailed,
+    SessionConfig,
+)
+from custom_components.realtime_assist.realtime.session import SessionState
+from tests.loopback import (
+    Error,
+    Failure,
+    Fault,
+    Garbage,
+    Insert,
+    LoopbackServer,
+    RealClock,
+    Reply,
+    ScriptedBrain,
+    Speech,
+    Switches,
+)
+
+from .rig import CONFIG, Record, changed, quiet, rig, speech
+
+pytestmark = pytest.mark.usefixtures("socket_enabled")
+
+
+@pytest.mark.parametrize(
+    ("code", "reach"),
+    [
+        ("response_cancel_not_active", Severity.BENIGN),
+        ("conversation_already_has_active_response", Severity.BENIGN),
+        ("input_audio_buffer_commit_empty", Severity.BENIGN),
+        ("inference_rate_limit_exceeded", Severity.TURN),
+        ("server_error", Severity.TURN),
+        ("never heard of it", Severity.TURN),
+        ("session_expired", Severity.SESSION),
+        ("max_duration", Severity.SESSION),
+        ("insufficient_quota", Severity.FATAL),
+        ("invalid_api_key", Severity.FATAL),
+        ("model_not_found", Severity.FATAL),
+        ("beta_api_shape_disabled", Severity.FATAL),
+    ],
+)
+def test_the_table_of_codes(code: str, reach: Severity) -> None:
+    """A harmless refusal harms nobody, and a serious one is not tried again for ever."""
+    assert failures.severity(code) is reach
+    assert " " not in str(failures.failure(code))
+
+
+@pytest.mark.parametrize("ids", [True, False])
+@pytest.mark.parametrize(
+    "code", ["response_cancel_not_active", "item_delete_invalid_item_id", "server_error"]
+)
+async def test_an_error_between_turns_harms_nothing(code: str, *, ids: bool) -> None:
+    """A complaint that comes when nobody speaks leaves the session and the next turn alone."""
+    async with LoopbackServer() as server, rig(server) as house:
+        await house.voice_turn()
+        error = {"type": "invalid_request_error", "code": code, "message": "secret"}
+        server.session.push("error", error=error | ({"event_id": "unheard of"} if ids else {}))
+        assert (await house.voice_turn()).end.failure is None
+        assert len(server.sessions) == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (Failure(code="insufficient_quota"), QuotaExceeded),
+        (Failure(code="inference_rate_limit_exceeded"), RateLimited),
+        (Failure(code="server_error"), ResponseFailed),
+        (Failure("incomplete"), ResponseFailed),
+        (None, ResponseFailed),
+    ],
+)
+async def test_a_response_that_fails(failure: Failure | None, error: type[RealtimeError]) -> None:
+    """A failed answer is told as such, never as silence; the next turn works."""
+    brain = ScriptedBrain(replies=[Reply(failure=failure)], default="Yes.")
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        result = await house.voice_turn()
+        assert type(result.end.failure) is error
+        assert (await house.voice_turn()).text == "Yes."
+        assert house.session.last_failure is None
+
+
+async def test_an_answer_that_is_cut_by_the_provider() -> None:
+    """Half an answer is spoken, and known to be half."""
+    brain = ScriptedBrain(replies=[Reply((Speech("Once upon a"),), failure=Failure("incomplete"))])
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        result = await house.voice_turn()
+        assert result.text == "Once upon a"
+        assert result.end.incomplete
+        assert result.end.failure is None
+
+
+async def test_a_refused_request_for_a_response() -> None:
+    """An error in place of an answer ends the turn with that error."""
+    fault = Fault("client:response.create", Error("rate_limit_exceeded"))
+    async with LoopbackServer(faults=[fault]) as server, rig(server) as house:
+        assert isinstance((await house.voice_turn()).end.failure, RateLimited)
+        assert (await house.voice_turn()).end.failure is None
+
+
+@pytest.mark.parametrize("ids", [True, False])
+async def test_a_refused_configuration(*, ids: bool) -> None:
+    """A configuration that the server refuses ends the turn at once, with the reason."""
+    fault = Fault("client:session.update", Error("invalid_value", names_event=ids), times=0)
+    async with LoopbackServer(faults=[fault]) as server, rig(server) as house:
+        result = await house.voice_turn()
+        assert isinstance(result.end.failure, ResponseFailed)
+        assert result.end.failure.code == "invalid_value"
+        assert len(server.sessions) == 1
+
+
+async def test_a_key_that_is_withdrawn_in_the_middle() -> None:
+    """A key that stops working is named, and not tried again in this turn."""
+    error = {"type": "invalid_request_error", "code": "invalid_api_key", "message": "no"}
+    fault = Fault("response.created", Insert({"type": "error", "error": error}))
+    async with LoopbackServer(faults=[fault]) as server, rig(server) as house:
+        result = await house.voice_turn()
+        assert isinstance(result.end.failure, AuthenticationFailed)
+        assert house.session.state is SessionState.CLOSED
+        assert len(server.sessions) == 1
+
+
+async def test_an_empty_commit_is_no_speech() -> None:
+    """Where the server heard nothing at all, nothing is answered."""
+    fault = Fault("client:input_audio_buffer.commit", Error("input_audio_buffer_commit_empty"))
+    brain = ScriptedBrain(default=Speech("Hm?", ms=2000))
+    async with (
+        LoopbackServer(brain, faults=[fault], clock=RealClock(4)) as server,
+        rig(server) as house,
+    ):
+        exchange = house.begin()
+        await house.speak(exchange)
+        exchange.end_of_speech(respond=True)
+        heard = await exchange.heard()
+        assert heard.text is None
+        assert (await house.take(exchange)).text == ""
+        exchange.close()
+        assert (await house.voice_turn()).text == "Hm?"
+
+
+async def test_garbage_on_the_wire() -> None:
+    """Bytes that mean nothing are ignored."""
+    faults = [
+        Fault("response.output_audio.delta", Garbage(b"\x00\xff"), nth=2),
+        Fault("response.output_audio.delta", Garbage("{broken"), nth=3),
+        Fault("response.created", Garbage('["a", 1]')),
+    ]
+    async with LoopbackServer(faults=faults) as server, rig(server) as house:
+        assert (await house.voice_turn()).end.failure is None
+
+
+@pytest.mark.parametrize("where", ["prepare", "compose", "fresh_view"])
+async def test_a_fault_of_our_own(where: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A bug ends the turn with an apology, and says where it is but not what was said."""
+
+    class Broken(Record):
+        """A record that fails in one place."""
+
+    def fail(*_: object) -> object:
+        raise KeyError("secret words")
+
+    async def fail_later(*_: object) -> SessionConfig:
+        raise KeyError("secret words")
+
+    setattr(Broken, where, fail_later if where == "prepare" else fail)
+    async with LoopbackServer() as server, rig(server, record=Broken()) as house:
+        result = await house.voice_turn_unclosed()
+        assert isinstance(result.end.failure, ConnectionLost)
+    assert "KeyError at" in caplog.text
+    assert "secret" not in caplog.text
+
+
+async def test_nothing_that_was_said_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """No key, word, argument or memory is in any log, at any level."""
+    caplog.set_level(logging.DEBUG)
+    brain = ScriptedBrain(replies=["My secret answer."], hears=["a secret question"])
+    async with (
+        LoopbackServer(brain, key="sk-secret") as server,
+        rig(server, key="sk-secret") as house,
+    ):
+        house.record.facts["code"] = "secret fact"
+        await house.voice_turn()
+        server.session.close(1006)
+        house.record.config = changed(CONFIG, instructions="secret prompt")
+        await house.voice_turn()
+        await house.session.refresh(full=True)
+    ours = [r.getMessage() for r in caplog.records if "realtime_assist" in r.name]
+    assert not [message for message in ours if "secret" in message]
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_what_is_not_known_of_openai(seed: int) -> None:
+    """A turn with speech, silence and an error between works, whatever the guesses are worth."""
+    brain = ScriptedBrain(hears=["one", "", "two"], default="Yes.")
+    async with (
+        LoopbackServer(brain, switches=Switches.mixed(seed), seed=seed) as server,
+        rig(server) as house,
+    ):
+        assert (await house.voice_turn()).text == "Yes."
+        exchange = house.begin()
+        await house.speak(exchange, quiet(700))
+        exchange.end_of_speech(respond=True)
+        await exchange.heard()
+        exchange.close()
+        assert (await house.voice_turn(speech(500))).text == "Yes."
+        assert len(brain.requests[-1].context) == 3

@@ -12,6 +12,7 @@ from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.setup import async_setup_component
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.repairs import (
@@ -99,6 +100,18 @@ async def test_a_voice_assistant_that_is_gone(
     result = await manager.async_configure(form["flow_id"], {})
     assert result["type"] is FlowResultType.ABORT
     assert result["reason"] == "not_found"
+
+
+async def test_a_slow_voice_assistant_is_found_at_the_start(
+    hass: HomeAssistant, pipeline: Pipeline, issues: ir.IssueRegistry
+) -> None:
+    """Nobody has to look for a voice assistant that could answer faster."""
+    entry = MockConfigEntry(domain=DOMAIN, data={"api_key": "a key"})
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    [issue] = ours(issues)
+    assert issue.translation_placeholders == {"pipeline": pipeline.name}
 
 
 async def test_others_are_left_alone(

@@ -142,6 +142,8 @@ async def test_nothing_open_is_no_error(house: Home) -> None:
         ({"scope": "global", "entries": {"a": {1, 2}}}, "invalid_value"),
         ({"scope": "global", "entries": {"a": {"value": 1, "priority": "x"}}}, "invalid_value"),
         ({"scope": "global", "entries": {"a": float("nan")}}, "invalid_value"),
+        ({"scope": "global", "entries": {"a": {"value": 1, "retention": "x"}}}, "invalid_options"),
+        ({"scope": "global", "entries": {"a": {"value": 1, "expires_in": -1}}}, "invalid_options"),
     ],
 )
 async def test_a_mistake_is_told_and_changes_nothing(
@@ -152,6 +154,14 @@ async def test_a_mistake_is_told_and_changes_nothing(
         await update(house.hass, **data)
     assert caught.value.translation_key == key
     assert not house.memory.context.scopes()
+
+
+async def test_a_memory_that_a_newer_version_wrote_is_left_alone(house: Home) -> None:
+    """Whoever went back to an older version is told why nothing new is remembered."""
+    house.memory.context.guard(lambda _scope: "newer_file")
+    with pytest.raises(ServiceValidationError) as caught:
+        await update(house.hass, scope="global", entries={"a": 1})
+    assert caught.value.translation_key == "storage_read_only"
 
 
 async def test_another_integration_that_takes_the_action_is_told_of(house: Home) -> None:

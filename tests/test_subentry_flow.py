@@ -22,7 +22,6 @@ from custom_components.realtime_assist.assistant import (
     DEFAULT_PROMPT,
     AssistantOptions,
     HistoryScope,
-    SummarizerChoice,
     TurnDetection,
     default_assistant,
     entity_id,
@@ -111,7 +110,6 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
     """Each option that a person chooses is what the assistant does."""
     registry = er.async_get(hass)
     speaker = registry.async_get_or_create("tts", "test", "speaker")
-    writer = registry.async_get_or_create("ai_task", "test", "writer")
     typed = {
         "name": "Butler",
         "model": NEW,
@@ -127,9 +125,6 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
             "history_scope": "global",
             "conversation_timeout": 30.0,
             "resume_tokens": 800.0,
-            "context_tokens": 20_000.0,
-            "summarizer": "ai_task",
-            "ai_task_entity": writer.entity_id,
         },
     }
     await submit(hass, await begin(hass, entry), typed)
@@ -145,9 +140,6 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
         history_scope=HistoryScope.GLOBAL,
         conversation_timeout=30,
         resume_tokens=800,
-        context_tokens=20_000,
-        summarizer=SummarizerChoice.AI_TASK,
-        ai_task_entity=writer.id,
         fallback_tts=speaker.id,
         transcription_model="gpt-transcribe",
         language="de",
@@ -158,12 +150,12 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
 
 async def test_an_assistant_is_changed(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """What was chosen is shown again, and what is cleared goes back to its default."""
-    writer = er.async_get(hass).async_get_or_create("ai_task", "test", "writer")
+    speaker = er.async_get(hass).async_get_or_create("tts", "test", "speaker")
     chosen = {
         "prompt": "Be brief.",
         "voice": "cedar",
         "llm_hass_api": ["assist", "one that is gone"],
-        "ai_task_entity": writer.id,
+        "fallback_tts": speaker.id,
     }
     hass.config_entries.async_update_subentry(entry, first(entry), data=chosen)
     await hass.async_block_till_done()
@@ -173,7 +165,7 @@ async def test_an_assistant_is_changed(hass: HomeAssistant, entry: MockConfigEnt
     assert shown["prompt"] == "Be brief."
     assert shown["voice"] == "cedar"
     assert shown["llm_hass_api"] == ["assist"]
-    assert shown["ai_task_entity"] == writer.entity_id
+    assert shown["fallback_tts"] == speaker.entity_id
     typed = {"model": DEFAULT_MODEL, "prompt": DEFAULT_PROMPT, "llm_hass_api": ["assist"]}
     result = await submit(hass, form, typed)
     assert result["reason"] == "reconfigure_successful"
@@ -211,16 +203,6 @@ async def test_what_is_not_new_is_not_tried(
     form = await entry.start_subentry_reconfigure_flow(hass, first(entry).subentry_id)
     result = await submit(hass, form, {"model": NEW})
     assert result["reason"] == "reconfigure_successful"
-
-
-async def test_summaries_by_nobody(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    """Whoever wants an AI task to write summaries is reminded to choose one."""
-    form = await begin(hass, entry)
-    typed = {"model": DEFAULT_MODEL, "remembering": {"summarizer": "ai_task"}}
-    result = await submit(hass, form, typed)
-    assert result["errors"] == {"base": "ai_task_missing"}
-    result = await submit(hass, form, {"model": DEFAULT_MODEL})
-    assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
 async def test_an_account_that_is_not_loaded(hass: HomeAssistant, entry: MockConfigEntry) -> None:

@@ -17,6 +17,7 @@ from .const import CONF_ASSISTANT_MADE, DOMAIN, SUBENTRY_ASSISTANT
 from .house import async_get_house
 from .hub import Hub, RealtimeAssistConfigEntry
 from .pipeline.turn import async_close_turns
+from .repairs import async_check_pipelines
 from .services import async_setup_services
 
 PLATFORMS: Final = (Platform.CONVERSATION, Platform.STT, Platform.TTS)
@@ -39,6 +40,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEntr
     house.enter(hub)
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     entry.async_on_unload(entry.add_update_listener(_async_reload))
+    async_check_pipelines(hass)
     return True
 
 

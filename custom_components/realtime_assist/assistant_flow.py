@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import probatio as vol
-from homeassistant.components import ai_task, tts
+from homeassistant.components import tts
 from homeassistant.config_entries import (
     SOURCE_USER,
     ConfigEntryState,
@@ -44,19 +44,15 @@ from .assistant import (
     DEFAULT_PROMPT,
     AssistantOptions,
     HistoryScope,
-    SummarizerChoice,
     TurnDetection,
     entity_id,
     registry_id,
 )
 from .const import (
-    CONF_AI_TASK_ENTITY,
-    CONF_CONTEXT_TOKENS,
     CONF_CONVERSATION_TIMEOUT,
     CONF_FALLBACK_TTS,
     CONF_HISTORY_SCOPE,
     CONF_RESUME_TOKENS,
-    CONF_SUMMARIZER,
     CONF_TRANSCRIPTION_MODEL,
     CONF_TURN_DETECTION,
     CONF_VOICE,
@@ -86,12 +82,9 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         CONF_HISTORY_SCOPE,
         CONF_CONVERSATION_TIMEOUT,
         CONF_RESUME_TOKENS,
-        CONF_CONTEXT_TOKENS,
-        CONF_SUMMARIZER,
-        CONF_AI_TASK_ENTITY,
     ),
 }
-_REFERENCES: Final = (CONF_FALLBACK_TTS, CONF_AI_TASK_ENTITY)
+_REFERENCES: Final = (CONF_FALLBACK_TTS,)
 
 
 class AssistantFlow(ConfigSubentryFlow):
@@ -138,8 +131,6 @@ class AssistantFlow(ConfigSubentryFlow):
         account = Account.from_data(self._get_entry().data)
         new = AssistantOptions.from_subentry(data, account.provider)
         old = AssistantOptions.from_subentry(before, account.provider)
-        if new.summarizer is SummarizerChoice.AI_TASK and not new.ai_task_entity:
-            return {"base": "ai_task_missing"}
         tried = (CONF_MODEL, CONF_VOICE, CONF_TRANSCRIPTION_MODEL)
         known = self.source != SOURCE_USER
         if known and all(getattr(new, key) == getattr(old, key) for key in tried):
@@ -265,13 +256,6 @@ def _remembering() -> dict[vol.Marker, Any]:
             1, 1440, "min"
         ),
         vol.Required(CONF_RESUME_TOKENS, default=defaults.resume_tokens): _number(0, 16_000),
-        vol.Required(CONF_CONTEXT_TOKENS, default=defaults.context_tokens): _number(0, 1_000_000),
-        vol.Required(CONF_SUMMARIZER, default=defaults.summarizer.value): _choose(
-            CONF_SUMMARIZER, SummarizerChoice
-        ),
-        vol.Optional(CONF_AI_TASK_ENTITY): EntitySelector(
-            EntitySelectorConfig(domain=ai_task.DOMAIN)
-        ),
     }
 
 
@@ -284,7 +268,7 @@ def _suggest(values: tuple[str, ...]) -> SelectSelector:
 
 
 def _choose(
-    key: str, values: type[TurnDetection | HistoryScope | SummarizerChoice]
+    key: str, values: type[TurnDetection | HistoryScope]
 ) -> SelectSelector:
     return SelectSelector(
         SelectSelectorConfig(options=[each.value for each in values], translation_key=key)

@@ -10,15 +10,13 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, Final
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
-from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
+from .account import Account
 from .assistant import AssistantOptions, HistoryScope
 from .const import (
-    CONF_BASE_URL,
     CONF_PROVIDER,
-    OPENAI_BASE_URL,
     PROVIDER_OPENAI,
     SUBENTRY_ASSISTANT,
 )
@@ -28,7 +26,6 @@ from .memory.transcript import ThreadKey
 from .pipeline.origin import Origin
 from .projection import Projection
 from .realtime.model import RealtimeModel
-from .realtime.providers.openai import OpenAIModel
 from .realtime.verbatim import speech_audio
 
 type RealtimeAssistConfigEntry = ConfigEntry[Hub]
@@ -42,11 +39,7 @@ class Hub:
         self.hass = hass
         self.entry = entry
         self.house = house
-        self.model: RealtimeModel = OpenAIModel(
-            base_url=entry.data.get(CONF_BASE_URL) or OPENAI_BASE_URL,
-            api_key=entry.data.get(CONF_API_KEY) or "",
-            compatible=entry.data.get(CONF_PROVIDER, PROVIDER_OPENAI) != PROVIDER_OPENAI,
-        )
+        self.model: RealtimeModel = Account.from_data(entry.data).adapter()
         self.assistants = {
             subentry.subentry_id: Assistant(self, subentry)
             for subentry in entry.get_subentries_of_type(SUBENTRY_ASSISTANT)

@@ -42,6 +42,7 @@ from homeassistant.util.yaml import load_yaml_dict
 
 from .const import DOMAIN
 from .house import House, MemoryUpdate, async_get_house
+from .memory.context import ScopeRefused
 from .memory.entries import NotJson
 from .memory.scopes import GLOBAL, Scope, ScopeKey
 from .repairs import Issue, async_report
@@ -124,6 +125,10 @@ async def _async_update_memory(house: House, call: ServiceCall) -> ServiceRespon
         report = await house.async_update(update)
     except NotJson as err:
         raise _invalid("invalid_value", {"key": err.key, "type": err.kind}) from err
+    except ValueError as err:
+        raise _invalid("invalid_options") from err
+    except ScopeRefused as err:
+        raise _invalid("storage_read_only") from err
     return report if call.return_response else None
 
 

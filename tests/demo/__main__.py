@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,8 +40,7 @@ def main(arguments: list[str]) -> int:
     begun = time.monotonic()
     try:
         with _patience(reporter):
-            home_assistant = venvs.ensure(venvs.named(_HOME_ASSISTANT))
-            speech = venvs.ensure(venvs.named(_SPEECH))
+            home_assistant, speech = _installed(_HOME_ASSISTANT, _SPEECH)
     except SetupError as error:
         reporter.step(StepResult(step="install", ok=False, evidence={"error": str(error)}))
         return 1
@@ -56,6 +56,12 @@ def main(arguments: list[str]) -> int:
     keep = (chosen.keep or cache.root() / "demo").absolute()
     options += ["--keep", str(keep), "--speech", str(speech)]
     return _become(home_assistant, "tests.demo.run", *options)
+
+
+def _installed(*names: str) -> tuple[Path, ...]:
+    """Make environments, at the same time, and return their Pythons."""
+    with ThreadPoolExecutor() as pool:
+        return tuple(pool.map(lambda name: venvs.ensure(venvs.named(name)), names))
 
 
 def _become(python: Path, module: str, *options: str) -> int:

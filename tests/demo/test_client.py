@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
@@ -81,11 +83,22 @@ async def test_a_connection_that_ends_ends_what_waits(client: Client) -> None:
             await waiting
 
 
-async def test_a_wrong_token_is_refused(client: Client) -> None:
+@pytest.mark.usefixtures("socket_enabled")
+async def test_a_wrong_token_is_refused() -> None:
     """Whoever is not signed in learns so."""
-    async with aiohttp.ClientSession() as http:
-        with pytest.raises(CommandFailed, match="refused the token"):
-            async with Client.connect(http, client.base, "wrong"):
+
+    async def refuse(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"type": "auth_required"})
+        await socket.receive_json()
+        await socket.send_json({"type": "auth_invalid"})
+        await socket.close()
+        return socket
+
+    app = web.Application()
+    app.router.add_get("/api/websocket", refuse)
+    async with TestServer(app) as server, aiohttp.ClientSession() as http:
+        with pytest.raises(CommandFailed, match="refused the token: auth_invalid"):
+            async with Client.connect(http, str(server.make_url("")).rstrip("/"), "wrong"):
                 pass
-        # The server takes a moment to end its side.
-        await asyncio.sleep(0.1)

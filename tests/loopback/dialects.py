@@ -249,6 +249,14 @@ def xai_previous(event: Json) -> Json:
     return event | {"previous_item_id": named}
 
 
+def xai_errors(event: Json) -> Json:
+    """Call the session limit `max_duration`, in the type of the error."""
+    error: Json = event.get("error", {})
+    if event["type"] == "error" and error.get("code") == "session_expired":
+        return event | {"error": error | {"type": "max_duration", "code": None}}
+    return event
+
+
 def from_xai(event: Json) -> Json:
     """Read xAI's session, where voice and turn detection stand at the top."""
     return from_beta(event)

@@ -126,7 +126,7 @@ XAI = Personality(
         "rate_limits": "never",
         "text_lead": 0,
     },
-    shapers=(d.xai_session, d.xai_items, d.xai_response, d.xai_previous),
+    shapers=(d.xai_errors, d.xai_session, d.xai_items, d.xai_response, d.xai_previous),
     adapter=d.from_xai,
 )
 

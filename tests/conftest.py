@@ -5,10 +5,15 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from hypothesis import settings
 
 # Home Assistant looks for the package `custom_components`, and the test plugin brings one of
 # its own: whichever is imported first wins. The integration itself is left to the tests of it.
 import custom_components  # noqa: F401
+
+# A machine that does other things as well is slow at times: no test fails for that.
+settings.register_profile("unhurried", settings.default, deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True)

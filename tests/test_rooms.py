@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent / "custom_components" / "realtime_assist"
-DOORS = (ROOT / "memory" / "storage.py", ROOT / "memory" / "store_file.py")
-"""The one place where the memory touches Home Assistant: its storage."""
+DOORS = tuple(ROOT / "memory" / f"{name}.py" for name in ("storage", "disk", "store_file"))
+"""The one place where the memory touches Home Assistant: its way to the disk."""
 
 
 def files(room: str) -> list[Path]:

@@ -392,6 +392,44 @@ async def test_threads_are_found_without_an_index(hass: HomeAssistant, disk: Pat
     assert "Katze" not in texts(disk)
 
 
+async def test_words_are_forgotten_in_every_history(hass: HomeAssistant, disk: Path) -> None:
+    """Forget the cat, and no history of any room tells of it, on the disk or in memory."""
+    home = await with_facts(hass)
+    other = ThreadKey("assistant", GLOBAL)
+    thread = (await home.storage.async_load_thread(other)).joined(
+        TurnRecord(id="x", at=dt_util.now(), heard_text="Guten Morgen")
+    )
+    home.storage.save_thread(thread.joined(turn("y")))
+    await home.storage.async_flush()
+    again = await restarted(hass)
+    assert await again.storage.async_forget_words(["katze", " "]) == {
+        THREAD: ("t1",),
+        other: ("y",),
+    }
+    assert "Katze" not in texts(disk)
+    assert "katze" not in texts(disk)
+    assert "Guten Morgen" in texts(disk)
+    assert await again.storage.async_forget_words([]) == {}
+
+
+@pytest.mark.parametrize("lazily", [True, False])
+async def test_an_interrupted_forgetting_is_ended(
+    hass: HomeAssistant, disk: Path, *, lazily: bool
+) -> None:
+    """A power cut in the middle of forgetting brings nothing back."""
+    await with_facts(hass)
+    (disk / "forgetting").write_text(
+        json.dumps({"version": 1, "minor_version": 1, "key": "k", "data": {"words": ["Katze", 5]}})
+    )
+    home = Home(hass)
+    if lazily:
+        assert (await home.storage.async_load_thread(THREAD)).turns == ()
+    await home.storage.async_load()
+    assert "Katze" not in texts(disk)
+    assert not (disk / "forgetting").exists()
+    assert (await home.storage.async_load_thread(THREAD)).turns == ()
+
+
 async def test_a_file_that_cannot_be_read_is_left_alone(hass: HomeAssistant, disk: Path) -> None:
     """When the disk refuses a file, it is not replaced by an empty one."""
     await with_facts(hass)

@@ -1,5 +1,5 @@
 """What is remembered.
 
-Nothing here imports `realtime/`, and nothing but its storage (`storage.py`, `store_file.py`)
-imports Home Assistant.
+Nothing here imports `realtime/`, and only its way to the disk (`storage.py`, `disk.py`,
+`store_file.py`) imports Home Assistant.
 """

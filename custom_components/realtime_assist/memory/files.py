@@ -76,8 +76,8 @@ class FileIndex:
 
     def drop(self, kind: Kind, name: str) -> bool:
         """Take a file out; return whether its key was known."""
-        self._unread[kind].discard(name)
-        return self._keys[kind].pop(name, None) is not None
+        self._unread.get(kind, set()).discard(name)
+        return self._keys.get(kind, {}).pop(name, None) is not None
 
     def key(self, kind: Kind, name: str) -> str:
         """Return the key of a file; raises KeyError if it is not known."""

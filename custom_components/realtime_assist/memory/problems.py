@@ -10,6 +10,7 @@ class Kind(StrEnum):
     INDEX = "index"
     ENTRIES = "entries"
     THREADS = "threads"
+    FORGETTING = "forgetting"
 
 
 class Trouble(StrEnum):

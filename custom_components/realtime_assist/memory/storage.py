@@ -1,37 +1,27 @@
-"""All that is remembered, in Home Assistant's storage folder.
-
-    .storage/realtime_assist/index             which file is whose
-    .storage/realtime_assist/entries/<hash>    the entries of one scope
-    .storage/realtime_assist/threads/<hash>    one thread
+"""All that is remembered, kept on the disk.
 
 One file for each scope and each thread, private, written in one go, so that a broken file takes
-nothing else with it. The name is a hash, since keys may hold what users typed; the true key stands
-inside. A change is on the disk within a second, even if changes never stop.
+nothing else with it. A change is on the disk within a second, even if changes never stop.
 """
 
 import asyncio
-import shutil
 from collections.abc import Callable, Iterable
-from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.exceptions import HomeAssistantError, UnsupportedStorageVersionError
-from homeassistant.helpers.storage import STORAGE_DIR
-from homeassistant.util import dt as dt_util
 
-from ..const import DOMAIN
 from .context import ContextStore
-from .files import ASIDE, FileIndex, file_name, unlink_copies
-from .problems import Kind, StorageProblem, Trouble
+from .disk import Disk
+from .files import file_name
+from .problems import Kind, StorageProblem
 from .scopes import ScopeKey
-from .store_file import StoreFile
 from .thread_file import thread_from_dict, thread_to_dict
 from .transcript import Thread, ThreadKey
 
 MAX_FLEETING: Final = 100
 """Threads of single conversations: they are never on the disk."""
+
+_WORDS: Final = "words"
 
 
 class MemoryStorage:
@@ -48,51 +38,55 @@ class MemoryStorage:
         on_problem: Callable[[StorageProblem], None] | None = None,
     ) -> None:
         """Follow a context store. `on_problem` is called in the event loop, once per problem."""
-        self._hass: Final = hass
         self._context: Final = context
-        self._on_problem: Final = on_problem
-        self._root: Final = Path(hass.config.path(STORAGE_DIR, DOMAIN))
+        self._disk: Final = Disk(hass, self._dump, on_problem)
         self._lock: Final = asyncio.Lock()
-        self._files: Final[dict[tuple[Kind, str], StoreFile]] = {}
-        self._index: Final = FileIndex()
-        self._listed = False
-        self._refused: Final[dict[tuple[Kind, str], Trouble]] = {}
         self._waiting: Final[set[ScopeKey]] = set()
         self._threads: Final[dict[str, Thread]] = {}
-        self._problems: Final[list[StorageProblem]] = []
+        self._forgetting: frozenset[str] = frozenset()
         context.guard(self._refusal)
         self._unsubscribe: Final = context.subscribe(self._scope_changed)
 
     @property
     def problems(self) -> tuple[StorageProblem, ...]:
         """What went wrong with files since the start."""
-        return tuple(self._problems)
+        return tuple(self._disk.problems)
 
     # Entries
 
     async def async_load(self) -> None:
-        """Read the entries of all scopes, one file after the other."""
+        """Read the entries of all scopes, file by file; end a forgetting that was interrupted."""
         async with self._lock:
             await self._list()
-        for name in self._index.unread(Kind.ENTRIES):
+        for name in self._disk.index.unread(Kind.ENTRIES):
             async with self._lock:
                 await self._load_scope(name)
+        if self._forgetting:
+            await self.async_forget_words(self._forgetting)
 
     async def async_load_scopes(self, keys: Iterable[ScopeKey]) -> None:
         """Read the entries of these scopes first; at once if they are read already."""
         for key in keys:
-            if key.durable and not self._is_read(Kind.ENTRIES, file_name(key)):
+            if key.durable and not self._disk.is_read(Kind.ENTRIES, file_name(key)):
                 async with self._lock:
                     await self._list()
                     await self._load_scope(file_name(key))
 
+    async def _list(self) -> None:
+        """Learn which files there are, and what was being forgotten when it was interrupted."""
+        if not self._forgetting and (left := await self._disk.async_read(Kind.FORGETTING)):
+            words = left.get(_WORDS)
+            found = words if isinstance(words, list) else []
+            self._forgetting = frozenset(word for word in found if isinstance(word, str))
+        await self._disk.async_list()
+
     async def _load_scope(self, name: str) -> None:
         """Read the file of one scope, if it was not read."""
-        if not self._index.is_unread(Kind.ENTRIES, name):
+        if not self._disk.index.is_unread(Kind.ENTRIES, name):
             return
-        if (data := await self._read(Kind.ENTRIES, name)) is not None:
+        if (data := await self._disk.async_read(Kind.ENTRIES, name)) is not None:
             await self._take_scope(name, data)
-        self._index.read(Kind.ENTRIES, name)
+        self._disk.index.read(Kind.ENTRIES, name)
         for scope in [key for key in self._waiting if file_name(key) == name]:
             self._waiting.discard(scope)
             self._scope_changed(scope)
@@ -105,38 +99,39 @@ class MemoryStorage:
         except AttributeError, KeyError, TypeError, ValueError:
             lost = None
         if lost is None:
-            await self._keep_aside(Kind.ENTRIES, name, move=True)
+            await self._disk.async_keep_aside(Kind.ENTRIES, name, move=True)
             return
-        self._note(Kind.ENTRIES, name, data["scope"])
+        self._disk.note(Kind.ENTRIES, name, data["scope"])
         if lost:
-            await self._keep_aside(Kind.ENTRIES, name, lost=lost)
+            await self._disk.async_keep_aside(Kind.ENTRIES, name, lost=lost)
 
     @callback
     def _scope_changed(self, scope: ScopeKey) -> None:
         """Have a scope written soon, but never before its file was read."""
         name = file_name(scope)
-        if not scope.durable or (Kind.ENTRIES, name) in self._refused:
+        if not scope.durable or self._disk.refusal(Kind.ENTRIES, name):
             return
-        if not self._is_read(Kind.ENTRIES, name):
+        if not self._disk.is_read(Kind.ENTRIES, name):
             self._waiting.add(scope)
             return
-        self._note(Kind.ENTRIES, name, str(scope))
-        self._file(Kind.ENTRIES, name).changed()
+        self._disk.note(Kind.ENTRIES, name, str(scope))
+        self._disk.changed(Kind.ENTRIES, name)
 
     def _refusal(self, scope: ScopeKey) -> str | None:
         """Return why a scope takes no writes."""
-        return self._refused.get((Kind.ENTRIES, file_name(scope))) if scope.durable else None
+        return self._disk.refusal(Kind.ENTRIES, file_name(scope)) if scope.durable else None
 
     # Threads
 
     async def async_load_thread(self, key: ThreadKey) -> Thread:
         """Return a thread, read from its file the first time; an empty one if there is none."""
         name = file_name(key)
-        async with self._lock:
-            await self._list()
-            if name not in self._threads:
-                found = await self._load_thread(name) if key.scope.durable else None
-                self._threads.setdefault(name, found or Thread(key=key))
+        if name not in self._threads:
+            async with self._lock:
+                await self._list()
+                if key.scope.durable:
+                    await self._load_thread(name)
+                self._threads.setdefault(name, Thread(key=key))
         return self._threads[name]
 
     def thread(self, key: ThreadKey) -> Thread | None:
@@ -158,15 +153,9 @@ class MemoryStorage:
         self._threads[name] = thread
         if not thread.key.scope.durable:
             self._bound_fleeting()
-        elif (Kind.THREADS, name) not in self._refused:
-            self._note(Kind.THREADS, name, str(thread.key))
-            self._file(Kind.THREADS, name).changed()
-
-    def _bound_fleeting(self) -> None:
-        """Let go of the oldest conversations that are in memory only."""
-        fleeting = [n for n, held in self._threads.items() if not held.key.scope.durable]
-        for name in fleeting[:-MAX_FLEETING]:
-            del self._threads[name]
+        elif not self._disk.refusal(Kind.THREADS, name):
+            self._disk.note(Kind.THREADS, name, str(thread.key))
+            self._disk.changed(Kind.THREADS, name)
 
     async def async_remove_thread(self, key: ThreadKey) -> None:
         """Remove a thread, its file, and copies of it that were kept aside."""
@@ -174,152 +163,99 @@ class MemoryStorage:
         async with self._lock:
             await self._list()
             self._threads.pop(name, None)
-            await self._remove(Kind.THREADS, name)
-            await self.async_remove_copies(key)
+            await self._disk.async_remove(Kind.THREADS, name)
 
     async def async_thread_keys(self) -> tuple[ThreadKey, ...]:
         """Return the keys of all threads that are on the disk or in memory, sorted."""
         async with self._lock:
             await self._list()
-            for name in self._index.nameless(Kind.THREADS):
-                if found := await self._load_thread(name):
-                    self._threads.setdefault(name, found)
-        keys = {ThreadKey.parse(text) for text in self._index.keys(Kind.THREADS)}
+            for name in self._disk.index.nameless(Kind.THREADS):
+                await self._load_thread(name)
+        keys = {ThreadKey.parse(text) for text in self._disk.index.keys(Kind.THREADS)}
         return tuple(sorted(keys | {thread.key for thread in self._threads.values()}, key=str))
 
-    async def _load_thread(self, name: str) -> Thread | None:
+    async def async_forget_words(self, words: Iterable[str]) -> dict[ThreadKey, tuple[str, ...]]:
+        """Take the turns and summary lines that hold any of these texts out of all threads.
+
+        Returns the ids of the turns that are gone, by thread; a thread that only lost lines has
+        none. It is on the disk on return; if it is interrupted, the next start ends it.
+        """
+        wanted = self._forgetting | {word for word in words if word.strip()}
+        if not wanted:
+            return {}
+        threads = [await self.async_load_thread(key) for key in await self.async_thread_keys()]
+        self._forgetting = wanted
+        self._disk.changed(Kind.FORGETTING, "")
+        await self._disk.async_flush()
+        gone: dict[ThreadKey, tuple[str, ...]] = {}
+        for key in [thread.key for thread in threads]:
+            before = self._threads.get(file_name(key), Thread(key=key))
+            after = before.without(wanted)
+            if after is not before:
+                self.save_thread(after)
+                left = {turn.id for turn in after.turns}
+                gone[key] = tuple(turn.id for turn in before.turns if turn.id not in left)
+        await self._disk.async_flush()
+        self._forgetting -= wanted
+        if not self._forgetting:
+            await self._disk.async_remove(Kind.FORGETTING)
+        return gone
+
+    async def _load_thread(self, name: str) -> None:
         """Read the file of a thread, if it was not read."""
-        if not self._index.is_unread(Kind.THREADS, name):
-            return None
-        data = await self._read(Kind.THREADS, name)
-        self._index.read(Kind.THREADS, name)
+        if not self._disk.index.is_unread(Kind.THREADS, name):
+            return
+        data = await self._disk.async_read(Kind.THREADS, name)
+        self._disk.index.read(Kind.THREADS, name)
         if data is None:
-            return None
+            return
         try:
             thread, lost = thread_from_dict(data)
         except ValueError:
             thread, lost = None, 0
         if thread is None or file_name(thread.key) != name:
-            await self._keep_aside(Kind.THREADS, name, move=True)
-            return None
-        self._note(Kind.THREADS, name, str(thread.key))
+            await self._disk.async_keep_aside(Kind.THREADS, name, move=True)
+            return
+        self._threads[name] = thread
+        self._disk.note(Kind.THREADS, name, str(thread.key))
         if lost:
-            await self._keep_aside(Kind.THREADS, name, lost=lost)
-        return thread
+            await self._disk.async_keep_aside(Kind.THREADS, name, lost=lost)
+        self.save_thread(thread.without(self._forgetting))
+
+    def _bound_fleeting(self) -> None:
+        """Let go of the oldest conversations that are in memory only."""
+        fleeting = [n for n, held in self._threads.items() if not held.key.scope.durable]
+        for name in fleeting[:-MAX_FLEETING]:
+            del self._threads[name]
 
     # All of it
 
     async def async_flush(self) -> None:
         """Write now what is not on the disk yet."""
-        for file in tuple(self._files.values()):
-            await file.async_flush()
+        await self._disk.async_flush()
 
     async def async_remove_copies(self, key: ScopeKey | ThreadKey) -> None:
         """Remove copies of a broken file: they may hold what was forgotten since."""
         kind = Kind.ENTRIES if isinstance(key, ScopeKey) else Kind.THREADS
-        await self._hass.async_add_executor_job(unlink_copies, self._path(kind, file_name(key)))
+        await self._disk.async_remove_copies(kind, file_name(key))
 
     async def async_remove_all(self) -> None:
         """Remove every file and stop following. Nothing can be kept here afterwards."""
         self._unsubscribe()
         async with self._lock:
-            for file in tuple(self._files.values()):
-                await file.async_end()
-            self._files.clear()
             self._threads.clear()
-            await self._hass.async_add_executor_job(
-                partial(shutil.rmtree, self._root, ignore_errors=True)
-            )
+            await self._disk.async_remove_all()
 
     @callback
     def close(self) -> None:
         """Stop following; what is not on the disk yet still gets there."""
         self._unsubscribe()
 
-    # Inside
-
-    def _path(self, kind: Kind, name: str) -> Path:
-        return self._root / kind if kind is Kind.INDEX else self._root / kind / name
-
-    def _is_read(self, kind: Kind, name: str) -> bool:
-        """Whether all that the disk has under a name is in memory."""
-        return self._listed and not self._index.is_unread(kind, name)
-
-    async def _list(self) -> None:
-        """Learn which files there are. The index only tells whose they are: it may be lost."""
-        if self._listed:
-            return
-        await self._hass.async_add_executor_job(self._index.found, self._root)
-        if data := await self._read(Kind.INDEX, ""):
-            self._index.load(data)
-        self._listed = True
-
-    @callback
-    def _note(self, kind: Kind, name: str, key: str) -> None:
-        """Enter whose file it is."""
-        if self._index.note(kind, name, key) and (Kind.INDEX, "") not in self._refused:
-            self._file(Kind.INDEX, "").changed()
-
-    def _file(self, kind: Kind, name: str) -> StoreFile:
-        if (kind, name) not in self._files:
-            dump = partial(self._dump, kind, name)
-            self._files[kind, name] = StoreFile(self._hass, kind, name, dump, self._report)
-        return self._files[kind, name]
-
     @callback
     def _dump(self, kind: Kind, name: str) -> dict[str, Any]:
         """Return what a file should hold now."""
         if kind is Kind.ENTRIES:
-            return self._context.dump(ScopeKey.parse(self._index.key(kind, name)))
+            return self._context.dump(ScopeKey.parse(self._disk.index.key(kind, name)))
         if kind is Kind.THREADS:
             return thread_to_dict(self._threads[name])
-        return self._index.dump()
-
-    async def _read(self, kind: Kind, name: str) -> dict[str, Any] | None:
-        """Return what a file holds; None if that is nothing we can use, which is then reported."""
-        path = self._path(kind, name)
-        file = self._file(kind, name)
-        if not await self._hass.async_add_executor_job(path.exists):
-            return None
-        try:
-            data: object = await file.async_load()
-        except HomeAssistantError as err:
-            newer = isinstance(err, UnsupportedStorageVersionError)
-            self._refused[kind, name] = Trouble.NEWER if newer else Trouble.UNREADABLE
-            file.make_read_only()
-            self._report(self._refused[kind, name], kind, name)
-            return None
-        except AttributeError, KeyError, TypeError, ValueError:
-            data = None
-        if isinstance(data, dict):
-            return data
-        if await self._hass.async_add_executor_job(path.exists):
-            await self._keep_aside(kind, name, move=True)
-        else:
-            self._report(Trouble.CORRUPT, kind, name)
-        return None
-
-    async def _keep_aside(
-        self, kind: Kind, name: str, *, move: bool = False, lost: int = 0
-    ) -> None:
-        """Keep a copy of a file of a wrong shape, before it is overwritten, and report it."""
-        path = self._path(kind, name)
-        aside = path.with_name(f"{path.name}.{ASIDE}.{dt_util.utcnow():%Y%m%dT%H%M%S}")
-        await self._hass.async_add_executor_job(shutil.move if move else shutil.copy2, path, aside)
-        self._report(Trouble.SHAPE, kind, name, lost)
-
-    async def _remove(self, kind: Kind, name: str) -> None:
-        """Remove one file."""
-        self._refused.pop((kind, name), None)
-        await self._file(kind, name).async_end()
-        del self._files[kind, name]
-        if self._index.drop(kind, name):
-            self._file(Kind.INDEX, "").changed()
-
-    @callback
-    def _report(self, trouble: Trouble, kind: Kind, name: str, lost: int = 0) -> None:
-        problem = StorageProblem(trouble=trouble, kind=kind, name=name, lost=lost)
-        if problem not in self._problems:
-            self._problems.append(problem)
-            if self._on_problem:
-                self._on_problem(problem)
+        return {_WORDS: sorted(self._forgetting)}

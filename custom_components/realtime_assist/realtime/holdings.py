@@ -36,6 +36,7 @@ class Holdings:
         self._released: set[str] = set()
         self._listed: dict[str, Audience] = {}
         self._marked: set[str] = set()
+        self._banned: set[str] = set()
         self._numbers: Counter[str] = Counter()
 
     @property
@@ -45,11 +46,17 @@ class Holdings:
 
     @property
     def natives(self) -> frozenset[str]:
-        """Ids of the turns whose items were born in this session: `View.natives`."""
+        """Ids of the turns whose items were born in this session: `View.natives`.
+
+        A turn of which something was revoked, or refused, is none of them: it goes as a whole, and
+        comes back as text.
+        """
+        items = self._items.values()
+        refused = {i.turn_id for i in items if i.state is ItemState.LOST and i.form is Form.NOTE}
         return frozenset(
             i.turn_id
-            for i in self._items.values()
-            if i.turn_id and i.key and i.state is not ItemState.LEAVING
+            for i in items
+            if i.turn_id and i.key and i.turn_id not in self._banned and i.turn_id not in refused
         )
 
     def begin(self, turn_id: str) -> None:
@@ -97,13 +104,13 @@ class Holdings:
     def revoke(self, keys: Collection[str]) -> None:
         """Mark what is held under these keys as not to be seen; `turn:<id>` means all of a turn.
 
+        Who may not see a part of a turn sees none of its items: what is left of it comes as text.
         A note that a later composition desires with the same text is not affected.
         """
-        self._marked |= {
-            i.remote_id
-            for i in self._items.values()
-            if i.key in keys or (i.turn_id and f"turn:{i.turn_id}" in keys)
-        }
+        for item in self._items.values():
+            if item.key in keys or (item.turn_id and f"turn:{item.turn_id}" in keys):
+                self._marked.add(item.remote_id)
+                self._ban(item.remote_id)
 
     def revoked(self, visible: frozenset[str]) -> frozenset[str]:
         """Return remote ids of what may not be seen by who may see `visible`.
@@ -115,6 +122,7 @@ class Holdings:
             i.remote_id
             for i in self._items.values()
             if i.remote_id in self._marked
+            or i.turn_id in self._banned
             or not i.audience <= visible
             or (i.key and i.turn_id in self._settled and i.turn_id not in self._listed)
         )
@@ -126,6 +134,7 @@ class Holdings:
         self._released.clear()
         self._listed.clear()
         self._marked.clear()
+        self._banned.clear()
         again = say_key(self._turn) if self._turn else ""
         self._numbers = Counter({again: self._numbers[again]})
 
@@ -137,8 +146,9 @@ class Holdings:
                 audiences[turn_id] = audiences.get(turn_id, frozenset()) | wanted.audience
         self._listed |= audiences
         for item in self.items:
-            if item.turn_id in audiences:
-                self._change(item.remote_id, audience=audiences[item.turn_id])
+            audience = audiences.get(item.turn_id or "", item.audience)
+            if audience != item.audience:
+                self._change(item.remote_id, audience=audience)
 
     def _born(self, item_id: str, turn_id: str | None) -> None:
         """Learn of an item that the server made, unless it is known or has no name."""
@@ -165,6 +175,11 @@ class Holdings:
         """Bind an item to a turn; of a turn that was released nothing is wanted, however late."""
         wanted = key if turn_id not in self._released else None
         self._change(item_id, key=wanted, turn_id=turn_id, open=turn_id not in self._settled)
+
+    def _ban(self, remote_id: str) -> None:
+        """Let the turn of an item go as a whole: part of it may not be seen."""
+        if (item := self._items.get(remote_id)) and item.turn_id:
+            self._banned.add(item.turn_id)
 
     def _call(self, pair: str | None) -> LedgerItem | None:
         calls = (i for i in self._items.values() if i.form is Form.NATIVE and i.pair == pair)

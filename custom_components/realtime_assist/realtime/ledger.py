@@ -50,6 +50,7 @@ class Ledger(Holdings):
         self._timeout: Final = timeout
         self._outstanding: Final = Outstanding()
         self._refusals: Counter[str] = Counter()
+        self._revoked: frozenset[str] = frozenset()
         self._trusted = True
         self._made = 0
         self._counts: Counter[str] = Counter()
@@ -80,9 +81,10 @@ class Ledger(Holdings):
         """
         self._learn(composition)
         caps = self.caps if self._trusted else replace(self.caps, delete=False)
+        self._revoked = self.revoked(composition.visible)
         return step(
             _merge(composition, live),
-            self.revoked(composition.visible),
+            self._revoked,
             self.items,
             caps,
             gate,
@@ -132,6 +134,8 @@ class Ledger(Holdings):
             self._change(
                 operation.remote_id, state=ItemState.LEAVING if leaving else ItemState.SENT
             )
+            if leaving and operation.remote_id in self._revoked:
+                self._ban(operation.remote_id)
         self._outstanding.add(event_id, operation, now + self._timeout)
 
     def renew(self) -> None:
@@ -179,14 +183,13 @@ class Ledger(Holdings):
     def settle_error(self, event_id: str | None) -> bool:
         """Take a refusal; return whether it was one of an item operation.
 
-        Without an event id it is taken as that of the oldest removal or cut, else of the oldest
-        create: call it so only for errors that nothing else explains.
+        Without an event id it is taken as that of the oldest operation, since servers answer in
+        order: call it so only for errors that nothing else explains.
         """
         if event_id is not None:
             operation = self._outstanding.pop(event_id)
         else:
-            operation = self._outstanding.pop_kind((Delete, CutTo))
-            operation = operation or self._outstanding.pop_kind((Create,))
+            operation = self._outstanding.pop_kind((Create, Delete, CutTo))
         if operation is None:
             return False
         self._counts["refused"] += 1

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ..items import DesiredItem, Form
 from .model import Capabilities
 from .operations import Delete, Gate, ItemState, LedgerItem, NewSession, Operation, turn_of
-from .rules import RULES, NewId, Rule, Situation
+from .rules import RULES, NewId, Situation
 
 
 def step(  # noqa: PLR0913, PLR0917 - the six things that decide, and nothing hidden
@@ -23,8 +23,6 @@ def step(  # noqa: PLR0913, PLR0917 - the six things that decide, and nothing hi
     caps: Capabilities,
     gate: Gate,
     new_id: NewId,
-    *,
-    rules: Sequence[Rule] | None = None,
 ) -> list[Operation]:
     """Return the operations that are legal now, in the order in which they are to be sent.
 
@@ -34,7 +32,7 @@ def step(  # noqa: PLR0913, PLR0917 - the six things that decide, and nothing hi
         return []
     situation = survey(desired, revoked, ledger, caps, gate, new_id)
     done: tuple[Operation, ...] = ()
-    for rule in RULES if rules is None else rules:
+    for rule in RULES:
         for operation in rule(situation, done):
             if isinstance(operation, NewSession):
                 return [operation]
@@ -54,16 +52,14 @@ def survey(  # noqa: PLR0913, PLR0917 - as `step`
     wanted = {item.key: item for item in desired}
     texts = {(item.key, item.digest) for item in desired if item.form is Form.NOTE}
     # A note that is desired as it stands has nothing in it that may not be seen.
-    gone = {
+    gone = frozenset(
         item.remote_id
         for item in ledger
         if item.remote_id in revoked and not (item.is_note and (item.key, item.digest) in texts)
-    }
-    pairs = {item.pair for item in ledger if item.pair and item.remote_id in gone}
-    gone |= {item.remote_id for item in ledger if item.pair in pairs}
+    )
     return Situation(
         desired=tuple(wanted.values()),
-        revoked=frozenset(gone),
+        revoked=gone,
         items=ledger,
         caps=caps,
         gate=gate,

@@ -33,7 +33,7 @@ class Situation:
 
     desired: Sequence[DesiredItem]
     revoked: frozenset[str]
-    """Remote ids of what may not be seen any more, calls and outputs in pairs."""
+    """Remote ids of what may not be seen any more."""
     items: Sequence[LedgerItem]
     caps: Capabilities
     gate: Gate
@@ -54,7 +54,7 @@ class Unfinished:
     """Remote ids of what must not be there when a response starts."""
 
     revoked: frozenset[str]
-    """May not be seen and is not gone; and outputs whose call is gone."""
+    """May not be seen and is not gone; and what is left of a call and its output."""
     uncut: frozenset[str]
     """Holds words that nobody heard."""
 
@@ -104,16 +104,8 @@ def cut_to_heard(now: Situation, done: tuple[Operation, ...]) -> Iterable[Operat
 def keep_pairs(now: Situation, done: tuple[Operation, ...]) -> Iterable[Operation]:
     """Let a call and its output die together: must, since a call without output is made again."""
     going = _going(done) | {i.remote_id for i in now.items if i.state is ItemState.LEAVING}
-    staying = [i for i in now.items if i.pair and i.remote_id not in going]
-    calls = {i.pair for i in staying if i.form is Form.NATIVE}
-    outputs = {i.pair for i in staying if i.form is Form.OUTPUT}
-    expected = {i.pair for i in now.desired if i.form is Form.OUTPUT} - {
-        i.pair for i in now.items if i.pair and i.remote_id in going
-    }
-    for item in staying:
-        other = calls if item.form is Form.OUTPUT else outputs | expected
-        if item.pair not in other and not item.open:
-            yield from _take_away(now, item, Reason.HALF_PAIR)
+    for item in _halves(now, going):
+        yield from _take_away(now, item, Reason.HALF_PAIR)
 
 
 def append_outputs(now: Situation, done: tuple[Operation, ...]) -> Iterable[Operation]:
@@ -132,9 +124,7 @@ def append_outputs(now: Situation, done: tuple[Operation, ...]) -> Iterable[Oper
 
 def append_notes(now: Situation, _done: tuple[Operation, ...]) -> Iterable[Operation]:
     """Say what is missing: must. Appended, whatever order is desired."""
-    staying = [
-        i for i in now.items if i.state is not ItemState.LEAVING and i.remote_id not in now.revoked
-    ]
+    staying = [i for i in now.items if i.state is not ItemState.LEAVING]
     have = {(i.key, i.digest) for i in staying if i.form is Form.NOTE}
     words = {i.key for i in staying if i.form is not Form.NOTE or i.digest}
     for item in now.desired:
@@ -171,8 +161,8 @@ def drop_superseded(now: Situation, done: tuple[Operation, ...]) -> Iterable[Ope
 
 def relieve_pressure(now: Situation, done: tuple[Operation, ...]) -> Iterable[Operation]:
     """Start anew from the recap when the conversation is too long and all else is done: may."""
-    natives = any(item.form is Form.NATIVE for item in now.items)
-    if now.gate.hard and natives and now.is_settled and not done:
+    turns = any(not item.is_note for item in now.items)
+    if now.gate.hard and turns and now.is_settled and not done:
         yield NewSession(Reason.PRESSURE)
 
 
@@ -191,12 +181,9 @@ RULES: Final[tuple[Rule, ...]] = (
 def unfinished(now: Situation) -> Unfinished:
     """Return what the barrier before a response waits for."""
     revoked = {i.remote_id for i in now.items if i.remote_id in now.revoked and not i.open}
-    calls = {i.pair for i in now.items if i.form is Form.NATIVE}
-    revoked |= {
-        i.remote_id
-        for i in now.items
-        if i.form is Form.OUTPUT and i.pair and i.pair not in calls and not i.open
-    }
+    # A pair of which one half is leaving may be a half already.
+    parting = [i for i in now.items if i.pair and i.state is ItemState.LEAVING]
+    revoked |= {i.remote_id for i in (*parting, *_halves(now, set()))}
     truncates = now.caps.cut is Cut.TRUNCATE
     uncut = {
         i.remote_id
@@ -221,6 +208,21 @@ def _heard(now: Situation, item: LedgerItem) -> int | None:
         return None
     ms = min(ms, int(item.received_ms))
     return None if item.cut_ms is not None and item.cut_ms <= ms and ms > 0 else ms
+
+
+def _halves(now: Situation, going: set[str]) -> list[LedgerItem]:
+    """Return settled calls that have no output and get none, and outputs that have no call."""
+    pairs = [i for i in now.items if i.pair]
+    staying = [i for i in pairs if i.remote_id not in going]
+    parting = {i.pair for i in pairs if i.remote_id in going}
+    calls = {i.pair for i in staying if i.form is Form.NATIVE}
+    outputs = {i.pair for i in staying if i.form is Form.OUTPUT}
+    outputs |= {i.pair for i in now.desired if i.form is Form.OUTPUT} - parting
+    return [
+        i
+        for i in staying
+        if not i.open and i.pair not in (calls if i.form is Form.OUTPUT else outputs)
+    ]
 
 
 def _take_away(now: Situation, item: LedgerItem, reason: Reason) -> Iterable[Operation]:

@@ -1,0 +1,514 @@
+"""A house with a memory, and a model server of many characters, for the ledger to stand between.
+
+Every word is spoken once, so that where a word is can be asked by the word alone. A word lasts a
+tenth of a second.
+"""
+
+from collections import Counter, deque
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Final
+
+from custom_components.realtime_assist.items import (
+    FACTS,
+    NOW,
+    RECAP,
+    Composition,
+    DesiredItem,
+    Form,
+    View,
+    call_key,
+    hear_key,
+    meanwhile_key,
+    native,
+    note,
+    output,
+    say_key,
+)
+from custom_components.realtime_assist.realtime.ledger import REFUSALS, Ledger
+from custom_components.realtime_assist.realtime.model import Capabilities, Cut, ItemKind, NoteRole
+from custom_components.realtime_assist.realtime.operations import (
+    Create,
+    CutTo,
+    Delete,
+    Gate,
+    ItemOperation,
+    ItemState,
+    NewSession,
+)
+
+MS_PER_WORD: Final = 100
+FOREVER: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Personality:
+    """How a server behaves."""
+
+    name: str
+    caps: Capabilities = field(default_factory=Capabilities)
+    refuses: float = 0.0
+    """Share of removals and cuts that it refuses; of creates a tenth of that, or none."""
+    loses: float = 0.0
+    """Share of acknowledgements that never come."""
+    defers: bool = False
+    """Acknowledges nothing while a response is active."""
+    repeats: float = 0.1
+    """Share of events that come twice."""
+
+    @property
+    def obedient(self) -> bool:
+        """Whether everything that is asked is done and acknowledged at once."""
+        return not self.refuses and not self.loses and not self.defers
+
+
+_XAI: Final = Capabilities(cut=Cut.NONE, ack_ids=False, error_ids=False, note_role=NoteRole.USER)
+PERSONALITIES: Final = (
+    Personality(name="openai"),
+    Personality(name="openai_refuses_a_third", refuses=0.33),
+    Personality(name="openai_loses_a_tenth", refuses=0.05, loses=0.1),
+    Personality(name="xai", caps=_XAI, refuses=0.2),
+    Personality(name="xai_loses_a_tenth", caps=_XAI, refuses=0.05, loses=0.1),
+    Personality(name="localai", caps=Capabilities(cut=Cut.REPLACE, error_ids=False), refuses=0.05),
+    Personality(name="hugging_face", caps=Capabilities(cut=Cut.REPLACE), refuses=0.05, defers=True),
+    Personality(name="gemini", caps=Capabilities(delete=False, cut=Cut.NONE, acks=False)),
+)
+
+
+@dataclass(slots=True)
+class Item:
+    """What a server holds."""
+
+    id: str
+    kind: ItemKind
+    words: list[str]
+    pair: str | None = None
+
+
+type ServerEvent = tuple[str, str | None, ItemKind | int | None, str | None]
+
+
+class Server:
+    """Takes commands in order, and tells of them when it likes."""
+
+    def __init__(self, personality: Personality, random: Random) -> None:
+        """Begin a session."""
+        self.personality = personality
+        self.items: list[Item] = []
+        self.events: deque[ServerEvent] = deque()
+        self.active = False
+        self._random = random
+        self._deferred: list[ServerEvent] = []
+        self._seen: set[str] = set()
+        self._refused: Counter[str] = Counter()
+
+    @property
+    def words(self) -> set[str]:
+        """Everything that a model would see now."""
+        return {word for item in self.items for word in item.words}
+
+    def handle(self, operation: ItemOperation, event_id: str) -> None:
+        """Do what is asked, or refuse."""
+        caps = self.personality.caps
+        refuses = self.personality.refuses
+        if isinstance(operation, Create):
+            # What is refused for good is lost, and a refusal that is never told cannot be known.
+            stubborn = self._refused[operation.item.key] == REFUSALS - 1
+            refuses = 0 if self.personality.loses or stubborn else refuses / 10
+        held = next((i for i in self.items if i.id == operation.remote_id), None)
+        if caps.acks and self._random.random() < refuses:
+            self._error(event_id)
+            if isinstance(operation, Create):
+                self._refused[operation.item.key] += 1
+        elif isinstance(operation, Create):
+            self._create(operation)
+        elif held is None:
+            self._error(event_id)
+        elif isinstance(operation, Delete):
+            assert caps.delete
+            self.items.remove(held)
+            self._tell(("deleted", held.id if caps.ack_ids else "", None, None))
+        else:
+            self._cut(held, operation, event_id)
+
+    def born(self, item: Item) -> None:
+        """Make an item, and tell of it."""
+        self.items.append(item)
+        self.events.append(("added", item.id, item.kind, item.pair))
+
+    def finish(self) -> None:
+        """End a response."""
+        self.active = False
+        self.events.extend(self._deferred)
+        self._deferred.clear()
+
+    def _create(self, operation: Create) -> None:
+        assert operation.remote_id not in self._seen, "an id was sent twice"
+        self._seen.add(operation.remote_id)
+        wanted = operation.item
+        if wanted.form is Form.OUTPUT:
+            assert any(i.pair == wanted.pair for i in self.items), "an output of no call"
+        kind = ItemKind.OUTPUT if wanted.form is Form.OUTPUT else ItemKind.SYSTEM
+        self.items.append(Item(operation.remote_id, kind, wanted.body.split(), wanted.pair))
+        if self.personality.caps.acks:
+            self._tell(("added", operation.remote_id, kind, wanted.pair))
+
+    def _cut(self, held: Item, operation: CutTo, event_id: str) -> None:
+        assert self.personality.caps.cut is Cut.TRUNCATE
+        if not 0 < operation.ms <= len(held.words) * MS_PER_WORD:
+            self._error(event_id)
+            return
+        del held.words[operation.ms // MS_PER_WORD :]
+        self._tell(("cut", held.id, operation.ms, None))
+
+    def _error(self, event_id: str) -> None:
+        named = self.personality.caps.error_ids
+        self._tell(("error", event_id if named else None, None, None))
+
+    def _tell(self, event: ServerEvent) -> None:
+        if self._random.random() < self.personality.loses:
+            return
+        queue = self._deferred if self.personality.defers and self.active else self.events
+        queue.append(event)
+        # An answer that names nothing cannot be told from the next one's: no server repeats it.
+        if event[1] and self._random.random() < self.personality.repeats:
+            queue.append(event)
+
+
+@dataclass(slots=True)
+class Said:
+    """One reply, as the house knows it."""
+
+    item_id: str
+    words: list[str]
+    """All that the model said, also what never arrived here."""
+    received: int
+    """So many of the words did."""
+    heard_ms: int | None = None
+
+    @property
+    def heard(self) -> list[str]:
+        """The words that somebody heard."""
+        return self.words if self.heard_ms is None else self.words[: self.heard_ms // MS_PER_WORD]
+
+
+@dataclass(slots=True)
+class Turn:
+    """What was said in one turn."""
+
+    id: str
+    audience: frozenset[str]
+    heard: list[str]
+    typed: bool = False
+    number: int = 0
+    says: dict[int, Said] = field(default_factory=dict)
+    calls: dict[str, str | None] = field(default_factory=dict)
+    """Words of the output of each call, None while it is unanswered."""
+    responded: bool = False
+    item_id: str | None = None
+    """Of what the user said, while it is in a session."""
+
+    @property
+    def text(self) -> str:
+        """All words that belong into a summary."""
+        outputs = [words for words in self.calls.values() if words]
+        return " ".join([*self.heard, *(w for s in self.says.values() for w in s.heard), *outputs])
+
+    @property
+    def unheard(self) -> set[str]:
+        """Words that the model said and nobody heard."""
+        return {w for s in self.says.values() for w in s.words} - set(self.text.split())
+
+
+@dataclass(slots=True)
+class Fact:
+    """What the house was told to remember."""
+
+    values: list[str]
+    audience: frozenset[str]
+
+
+class House:
+    """The truth, and one session that projects it."""
+
+    def __init__(self, personality: Personality, seed: int) -> None:
+        """Begin with an empty memory."""
+        self.random = Random(seed)  # noqa: S311 - the same life again, not a secret
+        self.personality = personality
+        self.ledger = Ledger(personality.caps)
+        self.now = 0.0
+        self.turns: list[Turn] = []
+        self.open: Turn | None = None
+        self.facts: dict[str, Fact] = {}
+        self.visible: frozenset[str] = frozenset()
+        self.forbidden: set[str] = set()
+        self.noise: set[str] = set()
+        self.fallbacks = 0
+        self._count = 0
+        self._numbers = 0
+        self.server = Server(personality, self.random)
+        self._recap_upto = 0
+
+    def word(self) -> str:
+        """Return a word that was never spoken."""
+        self._count += 1
+        return f"w{self._count}."
+
+    def words(self, count: int) -> list[str]:
+        """Return some of them."""
+        return [self.word() for _ in range(count)]
+
+    def sees(self, audience: Collection[str]) -> bool:
+        """Whether something may be seen now."""
+        return set(audience) <= self.visible
+
+    def compose(self) -> Composition:
+        """Return what the session should hold."""
+        turns = [t for t in self.turns if self.sees(t.audience)]
+        natives = self.ledger.natives
+        view = View(natives=natives, recap_upto=self._recap_upto)
+        desired: list[DesiredItem] = []
+        old = [t for t in turns if t.number <= view.recap_upto]
+        if old:
+            audience = frozenset().union(*(t.audience for t in old))
+            desired.append(note(RECAP, " ".join(t.text for t in old), audience))
+        facts = [f for f in self.facts.values() if self.sees(f.audience)]
+        if facts:
+            audience = frozenset().union(*(f.audience for f in facts))
+            desired.append(note(FACTS, " ".join(f.values[-1] for f in facts), audience))
+        desired.append(note(NOW, f"turn-{self.open.id if self.open else ''}"))
+        for turn in turns:
+            if turn.id in natives:
+                desired += self._native(turn)
+            elif turn.number > view.recap_upto:
+                desired.append(note(meanwhile_key(turn.id), turn.text, turn.audience))
+        return Composition(desired=tuple(desired), visible=self.visible)
+
+    def _native(self, turn: Turn) -> list[DesiredItem]:
+        items = [native(hear_key(turn.id))]
+        # Of a reply that nobody heard the record says nothing.
+        items += [
+            native(say_key(turn.id, n), cut_ms=s.heard_ms)
+            for n, s in turn.says.items()
+            if s.heard_ms is None or s.heard_ms > 0
+        ]
+        for call_id, words in turn.calls.items():
+            items.append(native(call_key(call_id), pair=call_id))
+            if words:
+                items.append(output(call_id, words))
+        return [replace(item, audience=turn.audience) for item in items]
+
+    @property
+    def live(self) -> list[DesiredItem]:
+        """What only the open turn knows."""
+        if self.open is None:
+            return []
+        items = [output(call_id, words) for call_id, words in self.open.calls.items() if words]
+        if self.open.typed:
+            items.append(note(hear_key(self.open.id), " ".join(self.open.heard)))
+        return items
+
+    @property
+    def replaced(self) -> int:
+        """Number of notes that the provider holds beside a newer one of the same meaning."""
+        notes = {
+            (i.key, i.digest)
+            for i in self.ledger.items
+            if i.is_note and i.state is not ItemState.LOST
+        }
+        return len(notes) - len({key for key, _ in notes})
+
+    def reconcile(self, gate: Gate | None = None) -> bool:
+        """Do what is legal now; return whether there was anything."""
+        gate = gate or Gate(busy=self.server.active)
+        operations = self.ledger.plan(self.compose(), gate, self.live)
+        for operation in operations:
+            if isinstance(operation, NewSession):
+                self.reopen()
+                self.reconcile()
+                break
+            self._count += 1
+            event_id = f"e{self._count}"
+            self.ledger.issue(operation, event_id, self.now)
+            self.server.handle(operation, event_id)
+        return bool(operations)
+
+    def deliver(self, most: int = 1000) -> None:
+        """Let the server's events arrive."""
+        while self.server.events and most:
+            most -= 1
+            kind, name, value, pair = self.server.events.popleft()
+            if kind == "added":
+                assert isinstance(value, ItemKind)
+                self.ledger.settle_added(name or "", value, pair)
+            elif kind == "deleted":
+                self.ledger.settle_deleted(name or "")
+            elif kind == "cut":
+                assert isinstance(value, int)
+                self.ledger.settle_cut(name or "", value)
+            else:
+                self.ledger.settle_error(name)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let deadlines pass."""
+        self.now += seconds
+        self.ledger.settle_expired(self.now)
+
+    def reopen(self) -> None:
+        """Begin a new session; an open turn is spoken again, or over if it was being answered."""
+        self.server = Server(self.personality, self.random)
+        self.ledger.renew()
+        self._recap_upto = self._numbers
+        turn = self.open
+        if turn is None:
+            return
+        if turn.responded:
+            self.close(turn)
+        elif turn.item_id is not None:
+            self.hear(turn)
+
+    def hear(self, turn: Turn) -> None:
+        """Let the server make an item of what the user said; any of three events comes first."""
+        turn.item_id = f"item_{self.ledger.epoch}_{self.word()}"
+        self.server.born(Item(turn.item_id, ItemKind.USER, list(turn.heard)))
+        if self.random.random() < 0.5:
+            self.deliver()
+        self.ledger.bind_user(turn.item_id, turn.id)
+
+    def reply(self, turn: Turn, received: int, more: int) -> None:
+        """Let the server speak; some of its words are still on their way."""
+        words = self.words(received + more)
+        item = Item(f"item_{self.word()}", ItemKind.ASSISTANT, list(words))
+        self.server.born(item)
+        number = self.ledger.bind_reply(item.id, turn.id)
+        self.ledger.received(item.id, received * MS_PER_WORD)
+        turn.says[number] = Said(item.id, words, received)
+
+    def call(self, turn: Turn) -> None:
+        """Let the server ask for something to be done."""
+        call_id = f"call_{self.word()}"
+        item = Item(f"item_{call_id}", ItemKind.CALL, [], call_id)
+        self.server.born(item)
+        self.ledger.bind_call(item.id, turn.id, call_id)
+        turn.calls[call_id] = None
+
+    def finish_response(self, turn: Turn) -> None:
+        """Let everything arrive that is still on its way."""
+        self.server.finish()
+        for said in turn.says.values():
+            self.ledger.received(said.item_id, (len(said.words) - said.received) * MS_PER_WORD)
+            said.received = len(said.words)
+
+    def barge_in(self, turn: Turn, heard: int) -> None:
+        """Interrupt the reply when so many of its words were heard; the rest never arrives."""
+        for cut in self.ledger.interrupt(turn.id, heard * MS_PER_WORD):
+            event_id = f"e{self.word()}"
+            self.ledger.issue(cut, event_id, self.now)
+            self.server.handle(cut, event_id)
+        self.server.finish()
+        for said in turn.says.values():
+            words = min(heard, said.received)
+            said.heard_ms = words * MS_PER_WORD
+            heard -= words
+        self.close(turn)
+
+    def close(self, turn: Turn) -> None:
+        """Let a turn join the record."""
+        turn.number = self._next_number()
+        turn.calls = {c: words for c, words in turn.calls.items() if words}
+        self.turns.append(turn)
+        self.open = None
+        self.ledger.settle(turn.id)
+
+    def release(self, turn: Turn) -> None:
+        """Forget a turn that was none."""
+        if self.server.active:
+            self.server.finish()
+        self.noise |= set(turn.heard) | {w for s in turn.says.values() for w in s.words}
+        self.open = None
+        self.ledger.release(turn.id)
+
+    def make_noise(self) -> None:
+        """Let the server say something that nobody asked for."""
+        words = self.words(1)
+        self.server.born(Item(f"item_{self.word()}", ItemKind.ASSISTANT, words))
+        self.noise |= set(words)
+
+    def remember(self, key: str, audience: frozenset[str]) -> None:
+        """Set a fact; who may see it is decided once."""
+        fact = self.facts.setdefault(key, Fact([], audience))
+        fact.values.append(self.word())
+
+    def forget_fact(self, key: str) -> None:
+        """Take back all that a fact ever was."""
+        self.forbidden |= set(self.facts.pop(key).values)
+        self.ledger.revoke({FACTS})
+
+    def forget_turn(self, turn: Turn) -> None:
+        """Take back all that was said in a turn."""
+        self.turns.remove(turn)
+        self.forbidden |= set(turn.text.split()) | turn.unheard
+        self.ledger.revoke({f"turn:{turn.id}", meanwhile_key(turn.id), RECAP})
+
+    def turn_elsewhere(self, audience: frozenset[str]) -> None:
+        """Let another session of this thread have a turn."""
+        turn = Turn(self.word(), audience, self.words(2))
+        turn.number = self._next_number()
+        self.turns.append(turn)
+
+    def _next_number(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+    def barrier(self) -> None:
+        """Wait for what must not be there when a response starts, else begin a new session."""
+        for _ in range(12):
+            self.reconcile()
+            self.deliver()
+            if not self.ledger.unfinished(self.compose(), self.live) and not self._missing():
+                return
+        self.fallbacks += 1
+        self.reopen()
+        for _ in range(12):
+            self.reconcile()
+            self.deliver()
+
+    def _missing(self) -> bool:
+        """Whether a refused create must be tried again."""
+        plan = self.ledger.plan(self.compose(), Gate(), self.live)
+        return any(isinstance(operation, Create) for operation in plan)
+
+    def converge(self, gate: Gate) -> None:
+        """Reconcile until nothing is left to do."""
+        for _ in range(FOREVER):
+            self.deliver()
+            self.pass_time(4)
+            if not self.reconcile(gate) and not self.ledger.outstanding:
+                return
+        raise AssertionError("there is always something left to do")
+
+    def check(self) -> None:
+        """Assert what must be so whenever a response starts."""
+        seen = self.server.words
+        assert not seen & self.forbidden, "forgotten words are seen"
+        for turn in self.turns:
+            words = set(turn.text.split())
+            if not self.sees(turn.audience):
+                assert not seen & words, "somebody else's words are seen"
+            else:
+                assert words <= seen, "heard words are lost"
+            assert not seen & turn.unheard, "unheard words are seen"
+        for fact in self.facts.values():
+            if self.sees(fact.audience):
+                assert fact.values[-1] in seen, "a fact is missing"
+            else:
+                assert not seen & set(fact.values), "somebody else's fact is seen"
+        if self.open:
+            assert set(self.open.heard) <= seen, "what is to be answered is missing"
+        pairs = [(i.kind, i.pair) for i in self.server.items if i.pair]
+        assert len(pairs) == len(set(pairs)), "a call was answered twice"
+        calls = {pair for kind, pair in pairs if kind is ItemKind.CALL}
+        outputs = {pair for kind, pair in pairs if kind is ItemKind.OUTPUT}
+        assert calls == outputs, "a call without an output, or the reverse"
+        assert not self.fallbacks or not self.personality.obedient, "a new session was not needed"

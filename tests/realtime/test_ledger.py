@@ -1,0 +1,579 @@
+"""What the provider holds is known, bound to its turns, and changed only as it must be."""
+
+import re
+
+import pytest
+
+from custom_components.realtime_assist.items import (
+    FACTS,
+    NOW,
+    RECAP,
+    Composition,
+    DesiredItem,
+    Form,
+    call_key,
+    hear_key,
+    native,
+    note,
+    output,
+    say_key,
+)
+from custom_components.realtime_assist.realtime.ledger import Ledger
+from custom_components.realtime_assist.realtime.model import Capabilities, Cut, ItemKind
+from custom_components.realtime_assist.realtime.operations import (
+    Counts,
+    Create,
+    CutTo,
+    Delete,
+    Gate,
+    ItemState,
+    LedgerItem,
+    NewSession,
+    Operation,
+    Reason,
+)
+
+OPEN = Gate()
+NAMELESS = Capabilities(cut=Cut.NONE, ack_ids=False, error_ids=False)
+
+
+def want(*items: DesiredItem, visible: frozenset[str] = frozenset()) -> Composition:
+    """Return what should be held."""
+    return Composition(desired=items, visible=visible)
+
+
+class Desk:
+    """A ledger whose operations are sent under the ids e1, e2, ..."""
+
+    def __init__(self, caps: Capabilities | None = None) -> None:
+        """Open an empty ledger."""
+        self.ledger = Ledger(caps or Capabilities())
+        self.sent: list[Operation] = []
+
+    def send(
+        self, *items: DesiredItem, gate: Gate = OPEN, visible: frozenset[str] = frozenset()
+    ) -> list[Operation]:
+        """Plan, and send all of it."""
+        operations = self.ledger.plan(want(*items, visible=visible), gate)
+        for operation in operations:
+            assert not isinstance(operation, NewSession)
+            self.sent.append(operation)
+            self.ledger.issue(operation, f"e{len(self.sent)}", now=0)
+        return operations
+
+    def hold(self, *items: DesiredItem, visible: frozenset[str] = frozenset()) -> list[str]:
+        """Let notes be held; return their ids."""
+        ids = []
+        for operation in self.send(*items, visible=visible):
+            assert isinstance(operation, Create)
+            self.ledger.settle_added(operation.remote_id, ItemKind.SYSTEM)
+            ids.append(operation.remote_id)
+        return ids
+
+    def spoken(self, turn_id: str, ms: int = 1000) -> None:
+        """Let a turn be heard and answered, and settle."""
+        self.ledger.begin(turn_id)
+        self.ledger.bind_user(f"{turn_id}_user", turn_id)
+        self.ledger.bind_reply(f"{turn_id}_reply", turn_id)
+        self.ledger.received(f"{turn_id}_reply", ms)
+        self.ledger.settle(turn_id)
+
+    def item(self, remote_id: str) -> LedgerItem:
+        """Return what is known of an item."""
+        return next(i for i in self.ledger.items if i.remote_id == remote_id)
+
+
+def turn(turn_id: str, audience: frozenset[str] = frozenset()) -> tuple[DesiredItem, ...]:
+    """Return what a record says of `Desk.spoken`."""
+    return (
+        native(hear_key(turn_id), audience=audience),
+        native(say_key(turn_id), audience=audience),
+    )
+
+
+def test_ids_are_short_plain_and_never_used_twice() -> None:
+    """Every provider takes our ids, and none takes two items for one."""
+    ledger = Ledger(Capabilities())
+    ids = [ledger.new_id(note(NOW, "same")) for _ in range(50)]
+    ledger.renew()
+    ids += [ledger.new_id(note(NOW, "same")) for _ in range(50)]
+    assert len(set(ids)) == 100
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name) for name in ids)
+
+
+def test_notes_are_appended_once() -> None:
+    """Memory is told to the model once, and again only when it changed."""
+    desk = Desk()
+    assert len(desk.hold(note(RECAP, "r"), note(FACTS, "f"))) == 2
+    assert desk.send(note(RECAP, "r"), note(FACTS, "f")) == []
+    operations = desk.send(note(RECAP, "r"), note(FACTS, "g"))
+    assert [o.item.body for o in operations if isinstance(o, Create)] == ["g"]
+    assert desk.ledger.counts.superseded == 1
+
+
+@pytest.mark.parametrize("first", ["speech", "commit", "added"])
+def test_a_user_item_is_bound_by_whichever_event_comes_first(first: str) -> None:
+    """What somebody said belongs to its turn, whatever order a server tells things in."""
+    ledger = Ledger(Capabilities())
+    ledger.begin("7")
+    if first == "added":
+        ledger.settle_added("item_1", ItemKind.USER)
+    assert ledger.bind_user("item_1", "7") == 0
+    ledger.settle_added("item_1", ItemKind.USER)
+    assert ledger.bind_user("item_1", "7") == 0
+    (item,) = ledger.items
+    assert (item.key, item.open, ledger.natives) == (hear_key("7"), True, frozenset({"7"}))
+
+
+def test_a_turn_may_have_several_items_of_each_kind() -> None:
+    """A pause while speaking, or a preamble of the model, loses nothing."""
+    ledger = Ledger(Capabilities())
+    ledger.begin("7")
+    assert [ledger.bind_user(name, "7") for name in ("a", "b", "a")] == [0, 1, 0]
+    assert [ledger.bind_reply(name, "7") for name in ("c", "d", "d")] == [0, 1, 1]
+    ledger.bind_call("e", "7", "call_1")
+    assert [item.key for item in ledger.items] == [
+        hear_key("7"),
+        hear_key("7", 1),
+        say_key("7"),
+        say_key("7", 1),
+        call_key("call_1"),
+    ]
+
+
+def test_an_item_without_a_name_is_not_bound() -> None:
+    """A server that forgets ids confuses nothing."""
+    ledger = Ledger(Capabilities())
+    ledger.begin("7")
+    ledger.bind_user("", "7")
+    ledger.bind_call("", "7", "call_1")
+    ledger.settle_added("", ItemKind.USER)
+    assert ledger.items == ()
+
+
+def test_what_nobody_claims_goes_when_its_turn_has_closed() -> None:
+    """Television and replies that nobody asked for do not stay in the conversation."""
+    desk = Desk()
+    desk.ledger.begin("7")
+    desk.ledger.settle_added("stray", ItemKind.ASSISTANT)
+    assert desk.send() == []
+    desk.ledger.settle("7")
+    assert desk.send() == [Delete("stray")]
+    desk.ledger.settle_deleted("stray")
+    assert desk.ledger.items == ()
+
+
+def test_nothing_of_a_released_turn_stays_however_late_it_comes() -> None:
+    """A false wake leaves no trace."""
+    desk = Desk()
+    desk.ledger.begin("7")
+    desk.ledger.bind_user("a", "7")
+    desk.ledger.release("7")
+    desk.ledger.bind_reply("b", "7")
+    desk.ledger.bind_call("c", "7", "call_1")
+    assert desk.send() == [Delete("a"), Delete("b"), Delete("c")]
+
+
+def test_orphans_wait_for_a_new_session_that_costs_nothing_where_they_cannot_go() -> None:
+    """A provider without deletion is not reconnected for a bit of noise."""
+    ledger = Ledger(Capabilities(delete=False, acks=False))
+    ledger.settle_added("stray", ItemKind.USER)
+    assert ledger.plan(want(), OPEN) == []
+    assert ledger.plan(want(), Gate(cold=True)) == [NewSession(Reason.ORPHANS)]
+    ledger.begin("7")
+    ledger.bind_user("a", "7")
+    assert ledger.plan(want(), Gate(cold=True)) == []
+
+
+def test_nothing_is_done_while_the_provider_is_busy() -> None:
+    """A change of memory never disturbs a reply that is being spoken."""
+    desk = Desk()
+    desk.hold(note(FACTS, "code 1234"))
+    desk.ledger.revoke({FACTS})
+    assert desk.ledger.plan(want(note(FACTS, "none")), Gate(busy=True, cold=True, hard=True)) == []
+
+
+def test_a_forgotten_note_goes_in_all_its_versions() -> None:
+    """What was forgotten is not read again in an older note."""
+    desk = Desk()
+    first, second = (*desk.hold(note(FACTS, "code 1")), *desk.hold(note(FACTS, "code 2")))
+    desk.ledger.revoke({FACTS})
+    operations = desk.send(note(FACTS, "no code"))
+    assert operations[:2] == [Delete(first), Delete(second)]
+    assert isinstance(operations[2], Create)
+    assert desk.ledger.unfinished(want(note(FACTS, "no code"))).revoked == {first, second}
+    desk.ledger.settle_deleted(first)
+    desk.ledger.settle_deleted(second)
+    assert not desk.ledger.unfinished(want(note(FACTS, "no code")))
+
+
+def test_a_revoked_note_that_is_still_right_stays() -> None:
+    """Forgetting one thing does not take away what has nothing of it."""
+    desk = Desk()
+    desk.hold(note(FACTS, "f"))
+    desk.ledger.revoke({FACTS})
+    assert desk.send(note(FACTS, "f")) == []
+
+
+def test_what_cannot_be_taken_away_needs_a_new_session() -> None:
+    """A provider without deletion forgets all the same."""
+    desk = Desk(Capabilities(delete=False, cut=Cut.NONE, acks=False))
+    desk.send(note(FACTS, "code"))
+    desk.ledger.revoke({FACTS})
+    assert desk.ledger.plan(want(), OPEN) == [NewSession(Reason.REVOKED)]
+    desk.ledger.renew()
+    assert desk.ledger.items == ()
+    assert (desk.ledger.epoch, desk.ledger.counts.rebuilt) == (2, 1)
+
+
+def test_somebody_elses_turn_is_taken_away() -> None:
+    """The next speaker does not hear of what the one before said in private."""
+    desk, anna = Desk(), frozenset({"speaker:anna"})
+    desk.spoken("7")
+    assert desk.send(*turn("7", anna), visible=anna) == []
+    assert desk.send() == [Delete("7_user"), Delete("7_reply")]
+
+
+def test_a_turn_that_no_composition_ever_listed_is_nobodys_to_see() -> None:
+    """A speaker who comes in quickly still learns nothing of the turn before."""
+    desk = Desk()
+    desk.spoken("7")
+    assert desk.ledger.unfinished(want()).revoked == {"7_user", "7_reply"}
+    assert desk.send() == [Delete("7_user"), Delete("7_reply")]
+
+
+def test_a_turn_that_a_summary_swallowed_stays() -> None:
+    """Summarising does not touch a conversation that is going on."""
+    desk = Desk()
+    desk.spoken("7")
+    desk.send(*turn("7"))
+    assert desk.send(note(NOW, "n"))[0] == desk.sent[-1]
+    assert len(desk.sent) == 1
+
+
+def test_a_turn_goes_as_a_whole_when_part_of_it_may_not_be_seen() -> None:
+    """Somebody who comes back hears all of what was said, not the half that was left."""
+    desk, anna = Desk(), frozenset({"speaker:anna"})
+    desk.spoken("7")
+    desk.send(*turn("7", anna), visible=anna)
+    desk.send()
+    desk.ledger.settle_deleted("7_user")
+    desk.ledger.settle_error("e2")
+    assert desk.ledger.natives == frozenset()
+    assert desk.send(*turn("7", anna), visible=anna) == [Delete("7_reply")]
+    desk = Desk()
+    desk.spoken("7")
+    desk.ledger.revoke({hear_key("7")})
+    assert desk.send(*turn("7")) == [Delete("7_user"), Delete("7_reply")]
+    desk = Desk()
+    desk.spoken("7")
+    desk.ledger.revoke({"turn:7"})
+    assert desk.send(*turn("7")) == [Delete("7_user"), Delete("7_reply")]
+
+
+def test_a_reply_is_cut_to_what_was_heard_and_never_beyond_what_arrived() -> None:
+    """After a barge-in the model knows what you did not hear."""
+    desk = Desk()
+    desk.spoken("7", ms=800)
+    items = (native(hear_key("7")), native(say_key("7"), cut_ms=950))
+    assert desk.send(*items) == [CutTo("7_reply", 800)]
+    assert desk.ledger.unfinished(want(*items)).uncut == {"7_reply"}
+    desk.ledger.settle_cut("7_reply", 800)
+    assert desk.send(*items) == []
+    assert not desk.ledger.unfinished(want(*items))
+    shorter = (native(hear_key("7")), native(say_key("7"), cut_ms=300))
+    assert desk.send(*shorter) == [CutTo("7_reply", 300)]
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_reply_that_nobody_heard_is_taken_away(listed: bool) -> None:  # noqa: FBT001 - a case
+    """The model does not refer to what it never got to say."""
+    desk = Desk()
+    desk.spoken("7")
+    items = [native(hear_key("7"))] + [native(say_key("7"), cut_ms=0)] * listed
+    assert desk.send(*items) == [Delete("7_reply")]
+
+
+def test_a_reply_is_replaced_by_a_new_session_where_it_cannot_be_cut() -> None:
+    """Barge-in leaves the same memory behind on every provider."""
+    desk = Desk(Capabilities(cut=Cut.REPLACE))
+    desk.ledger.begin("7")
+    desk.ledger.bind_reply("reply", "7")
+    desk.ledger.received("reply", 1000)
+    assert desk.ledger.interrupt("7", 400) == []
+    cut = (native(hear_key("7")), native(say_key("7"), cut_ms=400))
+    assert desk.ledger.plan(want(*cut), OPEN) == []
+    desk.ledger.settle("7")
+    assert desk.ledger.plan(want(*cut), OPEN) == [NewSession(Reason.CUT)]
+
+
+def test_an_interruption_cuts_the_replies_in_the_order_in_which_they_were_heard() -> None:
+    """A preamble that was heard stays whole, and the answer is cut where you spoke."""
+    ledger = Ledger(Capabilities())
+    ledger.begin("7")
+    for name, ms in (("a", 500), ("b", 700.9), ("c", 300)):
+        ledger.bind_reply(name, "7")
+        ledger.received(name, ms)
+    assert ledger.interrupt("7", 900) == [CutTo("b", 400)]
+    assert ledger.interrupt("7", 1200) == []
+    assert ledger.interrupt("7", 9000) == [CutTo("c", 300)]
+    assert ledger.interrupt("7", 0) == []
+
+
+def test_a_call_is_answered_once_whatever_the_answer_is_called_later() -> None:
+    """A light is not switched twice because a result was shortened in the record."""
+    desk = Desk()
+    desk.ledger.begin("7")
+    desk.ledger.bind_call("call", "7", "c1")
+    (create,) = desk.send(output("c1", "a long result"))
+    assert isinstance(create, Create)
+    assert desk.item(create.remote_id).open
+    desk.ledger.settle_added(create.remote_id, ItemKind.OUTPUT, "c1")
+    desk.ledger.settle("7")
+    record = (native(hear_key("7")), native(call_key("c1"), pair="c1"), output("c1", "short"))
+    assert desk.send(*record) == []
+
+
+def test_an_output_of_a_call_that_is_not_here_is_not_sent() -> None:
+    """A result that comes after a reconnection does no harm."""
+    desk = Desk()
+    assert desk.send(output("c1", "done")) == []
+
+
+def test_a_call_and_its_output_go_together() -> None:
+    """The model never sees a wish without its outcome, and so never repeats it."""
+    desk = Desk()
+    desk.ledger.begin("7")
+    desk.ledger.bind_call("call", "7", "c1")
+    (create,) = desk.send(output("c1", "on"))
+    assert isinstance(create, Create)
+    desk.ledger.settle_added(create.remote_id, ItemKind.OUTPUT, "c1")
+    desk.ledger.settle("7")
+    desk.ledger.revoke({call_key("c1")})
+    assert desk.send() == [Delete("call"), Delete(create.remote_id)]
+    desk.ledger.settle_deleted("call")
+    desk.ledger.settle_error("e3")
+    assert desk.ledger.unfinished(want()).revoked == {create.remote_id}
+
+
+def test_a_call_that_was_never_answered_is_taken_away() -> None:
+    """A wish from an interrupted turn is not carried out later."""
+    desk = Desk()
+    desk.ledger.begin("7")
+    desk.ledger.bind_user("user", "7")
+    desk.ledger.bind_call("call", "7", "c1")
+    record = native(hear_key("7"))
+    assert desk.send(record) == []
+    desk.ledger.settle("7")
+    assert desk.ledger.unfinished(want(record)).revoked == {"call"}
+    assert desk.send(record) == [Delete("call")]
+
+
+def test_typed_words_are_sent_once_and_become_part_of_the_turn() -> None:
+    """What you type is not told to the model twice."""
+    desk = Desk()
+    desk.ledger.begin("7")
+    words = note(hear_key("7"), "hello")
+    (operation,) = desk.ledger.plan(want(), OPEN, [words])
+    assert isinstance(operation, Create)
+    desk.ledger.issue(operation, "e1", now=0)
+    desk.ledger.settle_added(operation.remote_id, ItemKind.USER)
+    assert desk.ledger.natives == {"7"}
+    desk.ledger.settle("7")
+    assert desk.send(native(hear_key("7"))) == []
+    assert desk.ledger.plan(want(words), Gate(hard=True)) == [NewSession(Reason.PRESSURE)]
+
+
+def test_typed_words_that_a_provider_refuses_come_back_with_the_history() -> None:
+    """What you typed is known in the next turn, even if the provider did not take it in this one."""
+    desk = Desk(NAMELESS)
+    desk.ledger.begin("7")
+    (operation,) = desk.ledger.plan(want(), OPEN, [note(hear_key("7"), "hello")])
+    assert isinstance(operation, Create)
+    desk.ledger.issue(operation, "e1", now=0)
+    desk.ledger.settle_error(None)
+    desk.ledger.settle("7")
+    assert desk.ledger.natives == frozenset()
+
+
+def test_replaced_notes_go_only_when_it_costs_nothing_or_must_be() -> None:
+    """A change of memory does not make the next answer slower."""
+    desk = Desk()
+    (old,) = desk.hold(note(FACTS, "old"))
+    (create,) = desk.send(note(FACTS, "new"))
+    assert isinstance(create, Create)
+    assert desk.ledger.plan(want(note(FACTS, "new")), OPEN) == []
+    assert desk.ledger.plan(want(note(FACTS, "new")), Gate(hard=True)) == []
+    desk.ledger.settle_added(create.remote_id, ItemKind.SYSTEM)
+    new = want(note(FACTS, "new"))
+    assert desk.ledger.plan(new, Gate(hard=True)) == [Delete(old)]
+    assert desk.ledger.plan(new, Gate(cold=True)) == [NewSession(Reason.SUPERSEDED)]
+
+
+def test_pressure_begins_anew_only_when_nobody_is_in_a_turn() -> None:
+    """A conversation that grew too long is never cut off in the middle of an answer."""
+    desk = Desk()
+    desk.spoken("7")
+    assert desk.send(*turn("7")) == []
+    assert desk.ledger.plan(want(*turn("7")), Gate(hard=True)) == [NewSession(Reason.PRESSURE)]
+    desk.ledger.begin("8")
+    desk.ledger.bind_user("item", "8")
+    assert desk.ledger.plan(want(*turn("7")), Gate(hard=True)) == []
+
+
+def test_three_refusals_and_an_item_is_lost() -> None:
+    """A provider that refuses is not asked for ever; what may not be seen is left behind."""
+    desk = Desk()
+    (held,) = desk.hold(note(FACTS, "code"))
+    desk.ledger.revoke({FACTS})
+    for number in (2, 3, 4):
+        assert desk.send() == [Delete(held)]
+        assert desk.ledger.settle_error(f"e{number}")
+    assert desk.item(held).state is ItemState.LOST
+    assert desk.ledger.plan(want(), OPEN) == [NewSession(Reason.REVOKED)]
+    assert desk.ledger.counts == Counts(created=1, refused=3, failed=1)
+
+
+def test_a_note_that_is_refused_three_times_is_given_up() -> None:
+    """A note that a provider does not like costs a few frames, and no turn."""
+    desk = Desk()
+    for number in (1, 2, 3):
+        assert len(desk.send(note(FACTS, "f"))) == 1
+        desk.ledger.settle_error(f"e{number}")
+    assert desk.send(note(FACTS, "f")) == []
+    assert len(desk.send(note(FACTS, "other"))) == 1
+    assert desk.ledger.counts.failed == 1
+
+
+def test_an_error_of_something_else_settles_nothing() -> None:
+    """A refused commit does not undo a note."""
+    desk = Desk()
+    desk.send(note(FACTS, "f"))
+    assert not desk.ledger.settle_error("commit_1")
+    assert desk.ledger.outstanding == 1
+
+
+def test_an_error_without_an_id_is_taken_for_the_oldest_operation() -> None:
+    """Servers that do not say what they mean are still understood."""
+    desk = Desk(NAMELESS)
+    desk.hold(note(FACTS, "code"))
+    desk.ledger.revoke({FACTS})
+    desk.send(note(FACTS, "none"))
+    assert desk.ledger.settle_error(None)
+    states = [item.state for item in desk.ledger.items]
+    assert states == [ItemState.HELD, ItemState.SENT]
+    assert not Ledger(NAMELESS).settle_error(None)
+
+
+def test_a_create_that_was_refused_by_a_guess_is_tried_again_and_not_believed_gone() -> None:
+    """A wrong guess neither loses a memory nor keeps one that was forgotten."""
+    desk = Desk(NAMELESS)
+    (create,) = desk.send(note(FACTS, "code"))
+    assert isinstance(create, Create)
+    desk.ledger.settle_error(None)
+    assert len(desk.hold(note(FACTS, "code"))) == 1
+    desk.ledger.revoke({FACTS})
+    assert desk.ledger.plan(want(), OPEN) == [NewSession(Reason.REVOKED)]
+    desk.ledger.settle_added(create.remote_id, ItemKind.USER)
+    assert desk.item(create.remote_id).state is ItemState.HELD
+
+
+def test_removals_go_one_by_one_where_acknowledgements_name_nothing() -> None:
+    """A server that acknowledges anonymously is never misunderstood."""
+    desk = Desk(NAMELESS)
+    first, second = desk.hold(note(FACTS, "code"), note(RECAP, "code"))
+    desk.ledger.revoke({FACTS, RECAP})
+    assert desk.send() == [Delete(first)]
+    assert desk.send() == []
+    desk.ledger.settle_deleted("")
+    assert desk.send() == [Delete(second)]
+    desk.ledger.settle_deleted("")
+    assert desk.ledger.items == ()
+    assert desk.ledger.counts.deleted == 2
+
+
+def test_an_anonymous_removal_that_is_never_answered_ends_the_trust() -> None:
+    """A late answer cannot make a forgotten thing look gone that is still there."""
+    desk = Desk(NAMELESS)
+    desk.hold(note(FACTS, "code"), note(RECAP, "code"))
+    desk.ledger.revoke({FACTS, RECAP})
+    desk.send()
+    due = desk.ledger.deadline
+    assert due == 3.0
+    assert [desk.ledger.settle_expired(now) for now in (2.9, due)] == [0, 1]
+    assert desk.ledger.plan(want(), OPEN) == [NewSession(Reason.REVOKED)]
+
+
+def test_a_create_that_is_never_acknowledged_is_taken_as_done() -> None:
+    """A slow server is not told everything twice."""
+    desk = Desk()
+    (create,) = desk.send(note(FACTS, "f"))
+    assert isinstance(create, Create)
+    desk.ledger.settle_expired(10)
+    assert desk.send(note(FACTS, "f")) == []
+    desk.ledger.settle_added(create.remote_id, ItemKind.SYSTEM)
+    assert desk.ledger.counts == Counts(created=1, expired=1)
+
+
+def test_acknowledgements_may_come_in_any_order() -> None:
+    """A server that takes its time with one thing does not confuse the others."""
+    desk = Desk()
+    first, second = desk.send(note(RECAP, "r"), note(FACTS, "f"))
+    assert isinstance(first, Create)
+    assert isinstance(second, Create)
+    desk.ledger.settle_added(second.remote_id, ItemKind.SYSTEM)
+    assert desk.item(first.remote_id).state is ItemState.SENT
+    assert desk.item(second.remote_id).state is ItemState.HELD
+
+
+def test_an_answer_that_comes_twice_changes_nothing() -> None:
+    """A server that repeats itself is harmless."""
+    desk = Desk()
+    (held,) = desk.hold(note(FACTS, "f"))
+    desk.ledger.settle_added(held, ItemKind.SYSTEM)
+    desk.ledger.revoke({FACTS})
+    desk.send()
+    for _ in range(2):
+        desk.ledger.settle_deleted(held)
+    assert not desk.ledger.settle_error("e2")
+    assert desk.ledger.counts == Counts(created=1, deleted=1)
+
+
+def test_everything_outstanding_of_an_item_ends_with_it() -> None:
+    """An item that the server dropped by itself leaves nothing to wait for."""
+    desk = Desk()
+    desk.spoken("7")
+    desk.send(native(hear_key("7")), native(say_key("7"), cut_ms=300))
+    desk.ledger.settle_deleted("7_reply")
+    assert desk.ledger.outstanding == 0
+    assert desk.ledger.settle_expired(10) == 0
+
+
+def test_a_new_session_keeps_the_numbers_of_the_open_turn() -> None:
+    """An answer that goes on in a new session is not mixed with what was said before."""
+    ledger = Ledger(Capabilities())
+    ledger.begin("7")
+    ledger.bind_user("a", "7")
+    ledger.bind_reply("b", "7")
+    ledger.renew()
+    assert ledger.bind_user("c", "7") == 0
+    assert ledger.bind_reply("d", "7") == 1
+
+
+def test_what_was_counted_since_can_be_told() -> None:
+    """`memory.update` reports what it did, and nothing that was done before."""
+    desk = Desk()
+    desk.hold(note(FACTS, "f"))
+    before = desk.ledger.counts
+    desk.hold(note(FACTS, "g"))
+    assert desk.ledger.counts.since(before) == Counts(created=1, superseded=1)
+
+
+def test_outputs_go_before_notes() -> None:
+    """The model has the outcome of its calls before it is told anything else."""
+    desk = Desk()
+    desk.ledger.begin("7")
+    desk.ledger.bind_call("call", "7", "c1")
+    operations = desk.send(note(FACTS, "f"), output("c1", "on"))
+    forms = [o.item.form for o in operations if isinstance(o, Create)]
+    assert forms == [Form.OUTPUT, Form.NOTE]

@@ -170,3 +170,18 @@ async def test_another_integration_that_takes_the_action_is_told_of(house: Home)
     assert not issues.issues
     house.hass.services.async_register("memory", "update", lambda _call: None)
     assert any(domain == DOMAIN for domain, _ in issues.issues)
+
+
+async def test_what_is_forgotten_is_gone_from_what_was_said(house: Home) -> None:
+    """A code that somebody said aloud is gone with the fact: from history, and from the session."""
+    house.brain.hears += ["the code is 4711", "the cat is called Miezi"]
+    house.brain.replies += ["I will keep it.", "A nice name."]
+    for _ in range(2):
+        await turn(house, house.kitchen)
+    await update(house.hass, scope="global", entries={"code": "4711"})
+    await update(house.hass, scope="global", forget=["code"])
+    assert [r.heard_text for r in house.records(house.kitchen)] == ["the cat is called Miezi"]
+    await turn(house, house.kitchen)
+    assert not any("4711" in text for text in house.server.session.texts())
+    spoken = [item for item in house.brain.requests[-1].context if item.role == "user"]
+    assert len([item for item in spoken if item.audio]) == 2

@@ -8,9 +8,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.event import async_track_time_interval
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
@@ -34,6 +36,8 @@ _LOGGER: Final = logging.getLogger(__name__)
 
 _REFRESH_SECONDS: Final = 5.0
 """How long an action waits for a live session; the rest is done at its next boundary."""
+
+_EXPIRE_EVERY: Final = timedelta(minutes=1)
 
 DATA_HOUSE: Final[HassKey[House]] = HassKey(DOMAIN)
 
@@ -70,6 +74,7 @@ class House:
         self._open()
         self._unwatch: Callable[[], None] | None = None
         self._loading: asyncio.Task[None] | None = None
+        self._stop_expiring: Callable[[], None] | None = None
         self._compacting: set[ThreadKey] = set()
 
     def _open(self) -> None:
@@ -82,6 +87,9 @@ class House:
         self.hubs.add(hub)
         if self._unwatch is None:
             self._unwatch = async_watch_satellites(self.hass)
+            self._stop_expiring = async_track_time_interval(
+                self.hass, self._expire, _EXPIRE_EVERY, name=f"{DOMAIN} expiry"
+            )
         if self._loading is None:
             self._loading = self.hass.async_create_background_task(
                 self.storage.async_load(), f"{DOMAIN} facts"
@@ -91,9 +99,15 @@ class House:
     def leave(self, hub: Hub) -> None:
         """Let an account go. The memory stays."""
         self.hubs.discard(hub)
-        if not self.hubs and self._unwatch is not None:
+        if not self.hubs and self._unwatch is not None and self._stop_expiring is not None:
             self._unwatch()
-            self._unwatch = None
+            self._stop_expiring()
+            self._unwatch = self._stop_expiring = None
+
+    @callback
+    def _expire(self, _now: datetime) -> None:
+        """Let go of what is over; sessions that were told of it are told anew."""
+        self.context.expire()
 
     async def async_remove(self) -> None:
         """Remove everything that is remembered: the last account is gone."""
@@ -153,7 +167,7 @@ class House:
         """
         await self.storage.async_load_scopes(update.scopes)
         written = self._write(update)
-        forgotten = self._forget(update)
+        forgotten = await self._async_forget(update)
         if update.summary is not None:
             await self._async_set_summary(update.scopes, update.summary)
         sessions = await asyncio.gather(
@@ -185,11 +199,25 @@ class House:
             self.context.set(scope, key, value, **options)
         return len(asked)
 
-    def _forget(self, update: MemoryUpdate) -> int:
-        """Forget entries; return how many there were."""
+    async def _async_forget(self, update: MemoryUpdate) -> int:
+        """Forget entries, and what was said in their words; return how many entries there were.
+
+        It is on the disk on return, as far as the disk takes it.
+        """
         if not update.forget:
             return 0
-        return sum(len(self.context.forget(scope, update.forget)) for scope in update.scopes)
+        words: set[str] = set()
+        forgotten = 0
+        for scope in update.scopes:
+            gone = [e for e in self.context.visible((scope,)) if e.key in update.forget]
+            words.update(*(entry.words for entry in gone))
+            forgotten += len(self.context.forget(scope, update.forget))
+            await self.storage.async_remove_copies(scope)
+        turns = await self.storage.async_forget_words(words)
+        await self.storage.async_flush()
+        for projection in self._projections():
+            projection.forgotten(turns.get(projection.key))
+        return forgotten
 
     async def _async_set_summary(self, scopes: tuple[ScopeKey, ...], text: str) -> None:
         """Replace what the threads of these scopes say of earlier turns, for every assistant."""
@@ -210,8 +238,6 @@ class House:
 
     async def _async_refresh(self, projection: Projection, update: MemoryUpdate) -> dict[str, Any]:
         """Bring one session up to date and say how it went."""
-        if update.forget or update.summary is not None:
-            projection.forgotten(entries=bool(update.forget), history=update.summary is not None)
         result = await projection.session.refresh(full=update.full, seconds=_REFRESH_SECONDS)
         return {
             "satellite": projection.origin.satellite_entity_id,

@@ -18,7 +18,7 @@ from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 
 from .assistant import DEFAULT_PROMPT
-from .items import FACTS, RECAP, Composition, DesiredItem, View, note, outcome_key
+from .items import FACTS, RECAP, Composition, DesiredItem, View, meanwhile_key, note, outcome_key
 from .memory.compose import ENVELOPE_INSTRUCTIONS, compose, note_body
 from .memory.scopes import Scope, ScopeKey
 from .memory.transcript import ThreadKey, TurnRecord
@@ -131,7 +131,7 @@ class Projection:
             self.key = key
             self.session.restart()
         if time.monotonic() - self._last_turn > self._conversation_seconds:
-            self._house.context.end_session(self._session_key)
+            self._house.context.end_session(self._session_key, self.visible)
             self._epoch = uuid4().hex
 
     @callback
@@ -152,7 +152,7 @@ class Projection:
         self._last_turn = time.monotonic()
         if record is not None:
             self._house.join(self.key, record, self._assistant.options.resume_tokens)
-            self._house.context.new_turn(self.visible)
+            self._house.context.new_turn(self.visible, turn_id)
         self.session.settle(turn_id)
 
     async def release(self) -> None:
@@ -173,9 +173,12 @@ class Projection:
         return self.origin.visible(session=self._epoch)
 
     @callback
-    def forgotten(self, *, entries: bool, history: bool) -> None:
-        """Something that was told here may not be seen any more."""
-        self.session.revoke([key for key, gone in ((FACTS, entries), (RECAP, history)) if gone])
+    def forgotten(self, turns: tuple[str, ...] | None) -> None:
+        """Withdraw facts, and turns that are gone; None: the thread is as it was."""
+        gone = [FACTS]
+        if turns is not None:
+            gone += [RECAP, *map(meanwhile_key, turns), *(f"turn:{turn}" for turn in turns)]
+        self.session.revoke(gone)
 
     @callback
     def _report_left_out(self, api_ids: tuple[str, ...]) -> None:

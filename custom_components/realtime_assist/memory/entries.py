@@ -1,6 +1,7 @@
 """One thing that is remembered: a key, a JSON value, and how long it stays."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -23,6 +24,9 @@ __all__ = [
 ]
 
 MAX_KEY_LENGTH: Final = 200
+
+
+_TELLING: Final = 3
 
 
 class Retention(StrEnum):
@@ -110,6 +114,17 @@ class ContextEntry:
         )
         return sum(len(text.encode()) for text in texts)
 
+    @property
+    def words(self) -> frozenset[str]:
+        """Texts and numbers in its value, now and before: where they stand, it was told.
+
+        Shorter than three characters they stand in too much else to tell it.
+        """
+        values = [self.value_json, *(old.value_json for old in self.previous)]
+        return frozenset(
+            word for value in values for word in _leaves(json.loads(value)) if len(word) >= _TELLING
+        )
+
     def expired(self, now: datetime) -> bool:
         """Whether its time or its turns are over."""
         if self.expires_at is not None and self.expires_at <= now:
@@ -163,6 +178,23 @@ class ContextEntry:
             tags=tuple(sorted(set(found.tags))),
             **fields,
         )
+
+
+def _leaves(value: JsonValue) -> Iterator[str]:
+    """Yield the texts and numbers of a JSON value as a person would say them."""
+    match value:
+        case str():
+            yield value.strip()
+        case bool() | None:
+            return
+        case int() | float():
+            yield str(value)
+        case list():
+            for inner in value:
+                yield from _leaves(inner)
+        case dict():
+            for inner in value.values():
+                yield from _leaves(inner)
 
 
 class _StoredVersion(BaseModel):

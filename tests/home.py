@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from homeassistant.components.assist_pipeline import (
@@ -24,10 +24,11 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.realtime_assist.const import CONF_BASE_URL, CONF_PROVIDER, DOMAIN
 from custom_components.realtime_assist.house import House, async_get_house
-from custom_components.realtime_assist.hub import Assistant
+from custom_components.realtime_assist.hub import Assistant, Hub
 from custom_components.realtime_assist.memory.transcript import TurnRecord
 from custom_components.realtime_assist.pipeline.turn import async_open_turns
-from tests.loopback import LoopbackServer, ScriptedBrain
+from tests.loopback import LoopbackServer, ScriptedBrain, Transcript
+from tests.loopback.brain import Script
 from tests.satellite import Satellite, satellites
 
 
@@ -44,9 +45,20 @@ class Home:
     speech_files: Path
 
     @property
+    def replies(self) -> list[Script]:
+        """What the model says next, in order; then its default."""
+        return cast("list[Script]", self.brain.replies)
+
+    @property
+    def hears(self) -> list[Transcript | str]:
+        """What the model's recogniser hears next, in order; then its default."""
+        return cast("list[Transcript | str]", self.brain.hears)
+
+    @property
     def assistant(self) -> Assistant:
         """Return the assistant."""
-        return next(iter(self.entry.runtime_data.assistants.values()))
+        hub: Hub = self.entry.runtime_data
+        return next(iter(hub.assistants.values()))
 
     @property
     def memory(self) -> House:
@@ -72,7 +84,7 @@ class Home:
     async def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
         """Wait until something is so."""
         async with asyncio.timeout(seconds):
-            while not condition():
+            while not condition():  # noqa: ASYNC110 - anything may be waited for
                 await asyncio.sleep(0.005)
 
     async def settled(self) -> None:
@@ -101,7 +113,7 @@ def options() -> dict[str, Any]:
 @pytest.fixture
 async def house(
     hass: HomeAssistant,
-    socket_enabled: None,
+    socket_enabled: None,  # noqa: ARG001 - the server needs it
     brain: ScriptedBrain,
     options: dict[str, Any],
     tmp_path: Path,

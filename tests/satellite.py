@@ -1,4 +1,4 @@
-"""A real Assist satellite for tests: Home Assistant's own entity, with a speaker that takes its time."""
+"""A real Assist satellite for tests: Home Assistant's own entity, with a real-time speaker."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
@@ -14,7 +14,7 @@ from homeassistant.components.assist_satellite import (
     AssistSatelliteEntityFeature,
 )
 from homeassistant.config_entries import ConfigEntry, ConfigFlow
-from homeassistant.const import MINOR_VERSION, Platform
+from homeassistant.const import Platform, __version__
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.device_registry import DeviceInfo
@@ -29,6 +29,7 @@ from pytest_homeassistant_custom_component.common import (
 
 DOMAIN = "test"
 _HEADER = 44
+_NEEDS_BOOL = __version__.startswith("2026.10")
 
 
 class Satellite(AssistSatelliteEntity):
@@ -122,9 +123,7 @@ class Satellite(AssistSatelliteEntity):
         return wav
 
 
-async def speech(
-    chunks: Iterable[bytes] | int = 50, wait: float = 0.0
-) -> AsyncGenerator[bytes]:
+async def speech(chunks: Iterable[bytes] | int = 50, wait: float = 0.0) -> AsyncGenerator[bytes]:
     """Yield audio for a microphone: loud noise of 20 ms each, unless it is given."""
     if isinstance(chunks, int):
         chunks = [_NOISE] * chunks
@@ -133,7 +132,9 @@ async def speech(
         yield chunk
 
 
-_NOISE = b"".join((value % 256).to_bytes() + (0x40 if value % 2 else 0xC0).to_bytes() for value in range(320))
+_NOISE = b"".join(
+    (value % 256).to_bytes() + (0x40 if value % 2 else 0xC0).to_bytes() for value in range(320)
+)
 
 
 @asynccontextmanager
@@ -144,21 +145,17 @@ async def satellites(
     entry = MockConfigEntry(domain=DOMAIN)
     entry.add_to_hass(hass)
 
-    async def set_up(hass: HomeAssistant, entry: ConfigEntry) -> bool | None:
+    async def set_up(hass: HomeAssistant, entry: ConfigEntry) -> Any:  # noqa: ANN401 - a bool on one release, None on the next
         await hass.config_entries.async_forward_entry_setups(entry, [Platform.ASSIST_SATELLITE])
-        return True if MINOR_VERSION == 10 else None
+        return True if _NEEDS_BOOL else None
 
-    async def unload(hass: HomeAssistant, entry: ConfigEntry) -> bool | None:
+    async def unload(hass: HomeAssistant, entry: ConfigEntry) -> Any:  # noqa: ANN401 - as above
         await hass.config_entries.async_unload_platforms(entry, [Platform.ASSIST_SATELLITE])
-        return True if MINOR_VERSION == 10 else None
+        return True if _NEEDS_BOOL else None
 
-    mock_integration(
-        hass, MockModule(DOMAIN, async_setup_entry=set_up, async_unload_entry=unload)
-    )
+    mock_integration(hass, MockModule(DOMAIN, async_setup_entry=set_up, async_unload_entry=unload))
     mock_platform(hass, f"{DOMAIN}.config_flow", None)
-    setup_test_component_platform(
-        hass, Platform.ASSIST_SATELLITE, made, from_config_entry=True
-    )
+    setup_test_component_platform(hass, Platform.ASSIST_SATELLITE, made, from_config_entry=True)
     with mock_config_flow(DOMAIN, ConfigFlow):
         assert await hass.config_entries.async_setup(entry.entry_id)
         await hass.async_block_till_done()

@@ -82,7 +82,7 @@ class RealtimeSpeechToText(RealtimeAssistEntity, SpeechToTextEntity):
     @property
     @override
     def audio_processing(self) -> SpeechAudioProcessing:
-        """Return who detects the end of speech: Home Assistant, or the provider on untouched audio."""
+        """Return who detects the end of speech: Home Assistant, or the provider."""
         ours = self.assistant.options.turn_detection is TurnDetection.HOME_ASSISTANT
         return SpeechAudioProcessing(
             requires_external_vad=ours,

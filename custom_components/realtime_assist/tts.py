@@ -1,7 +1,7 @@
 """Text to speech: the voice of an assistant.
 
-For a reply it hands out the model's own audio. Any other text it says exactly as it stands, outside every
-session, or not at all.
+For a reply it hands out the model's own audio. Any other text it says exactly as it stands,
+outside every session, or not at all.
 """
 
 from collections.abc import AsyncGenerator
@@ -30,8 +30,9 @@ from .realtime.audio import Resampler, pcm_to_float, wav_header
 
 PARALLEL_UPDATES = 0
 
-# Home Assistant 2026.11 takes PCM WAV of the asked rate as it is, and unpacks it before it starts ffmpeg. 2026.10 starts
-# ffmpeg for every asked rate, and ffmpeg looks at 64 KiB of integer samples before it plays them, not so at floats.
+# Home Assistant 2026.11 takes PCM WAV of the asked rate as it is, and unpacks it before it starts
+# ffmpeg. 2026.10 starts ffmpeg for every asked rate, and ffmpeg looks at 64 KiB of integer samples
+# before it plays them, not so at floats.
 _LIVE_PCM: Final = hasattr(tts, "async_create_audio_stream")
 _WAV: Final = "wav"
 
@@ -51,13 +52,16 @@ async def async_setup_entry(
 class RealtimeTextToSpeech(RealtimeAssistEntity, TextToSpeechEntity):
     """Speaks with the model's own voice."""
 
-    _attr_supported_languages = list(SPOKEN_LANGUAGES)
-    # A pipeline may bring the voice of another engine along: it is let in, and has no effect.
-    _attr_supported_options = [tts.ATTR_VOICE, ATTR_PREFERRED_FORMAT, ATTR_PREFERRED_SAMPLE_RATE]
-
     def __init__(self, entry: RealtimeAssistConfigEntry, subentry: ConfigSubentry) -> None:
         """Put voice and model into the options: they are part of Home Assistant's cache key."""
         super().__init__(entry, subentry)
+        self._attr_supported_languages = list(SPOKEN_LANGUAGES)
+        self._attr_supported_options = [
+            # A pipeline may bring the voice of another engine along: let in, without effect.
+            tts.ATTR_VOICE,
+            ATTR_PREFERRED_FORMAT,
+            ATTR_PREFERRED_SAMPLE_RATE,
+        ]
         # Home Assistant refuses a voice without a name.
         self._attr_has_entity_name = False
         self._attr_name = subentry.title
@@ -89,8 +93,8 @@ class RealtimeTextToSpeech(RealtimeAssistEntity, TextToSpeechEntity):
 def _complete_only(platform: str | None, options: dict[str, Any]) -> bool:
     """Return whether a satellite begins to play only when a reply is complete.
 
-    Phones do, and ESPHome devices with a bare speaker: these ask for WAV, those with a media player for
-    what it plays.
+    Phones do, and ESPHome devices with a bare speaker: these ask for WAV, those with a media
+    player for what it plays.
     """
     return platform == "voip" or (
         platform == "esphome" and options.get(ATTR_PREFERRED_FORMAT) == _WAV

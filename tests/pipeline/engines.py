@@ -1,16 +1,15 @@
 """Tools and other engines for the tests of the pipeline."""
 
-from collections.abc import AsyncIterable, Awaitable, Callable
 import io
-from typing import Any, override
 import wave
+from collections.abc import AsyncIterable, Awaitable, Callable
+from typing import Any, override
 
+import probatio
 from homeassistant.components import conversation, stt, tts
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
-import probatio
-
-from custom_components.realtime_assist.pipeline import tools as tools_module
+from homeassistant.helpers.entity import Entity
 
 from .conftest import Home
 
@@ -72,12 +71,12 @@ class OtherEar(stt.SpeechToTextEntity):
 
     _attr_unique_id = "ear"
     _attr_name = "other"
-    supported_languages = ["en"]
-    supported_formats = [stt.AudioFormats.WAV]
-    supported_codecs = [stt.AudioCodecs.PCM]
-    supported_bit_rates = [stt.AudioBitRates.BITRATE_16]
-    supported_sample_rates = [stt.AudioSampleRates.SAMPLERATE_16000]
-    supported_channels = [stt.AudioChannels.CHANNEL_MONO]
+    supported_languages = property(lambda _: ["en"])
+    supported_formats = property(lambda _: [stt.AudioFormats.WAV])
+    supported_codecs = property(lambda _: [stt.AudioCodecs.PCM])
+    supported_bit_rates = property(lambda _: [stt.AudioBitRates.BITRATE_16])
+    supported_sample_rates = property(lambda _: [stt.AudioSampleRates.SAMPLERATE_16000])
+    supported_channels = property(lambda _: [stt.AudioChannels.CHANNEL_MONO])
 
     @override
     async def async_process_audio_stream(
@@ -95,7 +94,7 @@ class OtherMind(conversation.ConversationEntity):
     _attr_unique_id = "mind"
     _attr_name = "other"
     _attr_supports_streaming = True
-    supported_languages = "*"
+    supported_languages = property(lambda _: "*")
 
     @override
     async def _async_handle_message(
@@ -115,16 +114,16 @@ class OtherVoice(tts.TextToSpeechEntity):
     _attr_unique_id = "voice"
     _attr_name = "other"
     _attr_default_language = "en"
-    _attr_supported_languages = ["en", "de"]
-    _attr_supported_options = [
-        tts.ATTR_PREFERRED_FORMAT,
-        tts.ATTR_PREFERRED_SAMPLE_RATE,
-        tts.ATTR_PREFERRED_SAMPLE_CHANNELS,
-        tts.ATTR_PREFERRED_SAMPLE_BYTES,
-    ]
 
     def __init__(self) -> None:
         """Have said nothing."""
+        self._attr_supported_languages = ["en", "de"]
+        self._attr_supported_options = [
+            tts.ATTR_PREFERRED_FORMAT,
+            tts.ATTR_PREFERRED_SAMPLE_RATE,
+            tts.ATTR_PREFERRED_SAMPLE_CHANNELS,
+            tts.ATTR_PREFERRED_SAMPLE_BYTES,
+        ]
         self.said: list[str] = []
 
     @override
@@ -142,19 +141,13 @@ class OtherVoice(tts.TextToSpeechEntity):
         return "wav", buffer.getvalue()
 
 
-async def add(hass: HomeAssistant, *entities: Any) -> None:  # noqa: ANN401
+async def add(hass: HomeAssistant, *entities: Entity) -> None:
     """Add engines to Home Assistant; their ids end in `.other`."""
-    components = {"stt": stt, "conversation": conversation, "tts": tts}
+    kinds = {
+        stt.SpeechToTextEntity: "stt",
+        conversation.ConversationEntity: "conversation",
+        tts.TextToSpeechEntity: "tts",
+    }
     for entity in entities:
-        kind = next(
-            name
-            for name, base in (
-                ("stt", stt.SpeechToTextEntity),
-                ("conversation", conversation.ConversationEntity),
-                ("tts", tts.TextToSpeechEntity),
-            )
-            if isinstance(entity, base)
-        )
-        assert components[kind]
+        kind = next(kind for base, kind in kinds.items() if isinstance(entity, base))
         await hass.data["entity_components"][kind].async_add_entities([entity])
-    assert tools_module

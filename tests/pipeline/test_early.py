@@ -1,12 +1,13 @@
 """When the answer is asked for before the words are known, and who hears the end of speech."""
 
 import asyncio
-from typing import Any
+from collections.abc import AsyncGenerator
 
+import pytest
 from homeassistant.components.assist_pipeline import PipelineEvent, PipelineEventType
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import device_registry as dr, entity_registry as er
-import pytest
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
 
 from custom_components.realtime_assist.pipeline.early import async_route
 from custom_components.realtime_assist.pipeline.origin import Origin, resolve
@@ -44,9 +45,9 @@ async def test_the_answer_is_asked_for_at_the_end_of_speech(
 async def test_home_assistant_comes_first_where_it_is_preferred(
     house: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With local commands preferred the model is asked only for what Home Assistant leaves to it."""
+    """With local commands preferred the model gets only what Home Assistant leaves to it."""
     await house.pipeline(prefer_local_intents=True)
-    house.brain.hears.append("tell me a story about a fox")
+    house.hears.append("tell me a story about a fox")
     assert not await asked_before_the_words(house, monkeypatch)
 
 
@@ -87,14 +88,13 @@ async def test_the_satellites_selects_tell_the_pipeline(house: Home) -> None:
 
 
 @pytest.mark.parametrize("options", [{"turn_detection": "server_vad"}])
-async def test_the_provider_may_hear_the_end_of_speech(
-    house: Home, options: dict[str, Any]
-) -> None:
+@pytest.mark.usefixtures("options")
+async def test_the_provider_may_hear_the_end_of_speech(house: Home) -> None:
     """With the provider's detection the turn ends though the satellite goes on sending."""
-    house.brain.hears.append("how are you")
-    house.brain.replies.append("Fine.")
+    house.hears.append("how are you")
+    house.replies.append("Fine.")
 
-    async def endless():  # noqa: ANN202
+    async def endless() -> AsyncGenerator[bytes]:
         audio = tone(1500) + silence(60_000)
         for at in range(0, len(audio), 640):
             yield audio[at : at + 640]

@@ -1,15 +1,14 @@
 """How a turn ends: interrupted, cancelled, silent, or never ours."""
 
 import asyncio
-from typing import Any
 
+import pytest
 from homeassistant.components import assist_satellite
 from homeassistant.components.tts.const import DATA_TTS_MANAGER
 from homeassistant.setup import async_setup_component
-import pytest
 
 from custom_components.realtime_assist.pipeline.turn import async_open_turns
-from tests.loopback import Speech
+from tests.loopback import Request, Speech
 from tests.satellite import speech
 
 from .conftest import Home
@@ -26,10 +25,12 @@ def tasks() -> set[str]:
 
 async def test_a_new_wake_cuts_the_answer_where_it_was_heard(house: Home) -> None:
     """Who interrupts is answered, and the assistant knows what of its answer was heard."""
-    house.brain.replies += [
-        Speech("One two three four five six seven eight nine ten.", ms=20_000),
-        "Yes?",
-    ]
+    house.replies.extend(
+        [
+            Speech("One two three four five six seven eight nine ten.", ms=20_000),
+            "Yes?",
+        ]
+    )
     run = asyncio.create_task(house.kitchen.hear(speech()))
     await house.until(lambda: house.kitchen.streamed)
     began = asyncio.get_running_loop().time()
@@ -53,7 +54,7 @@ async def test_a_new_wake_cuts_the_answer_where_it_was_heard(house: Home) -> Non
 
 async def test_a_stop_word_keeps_what_was_heard(house: Home) -> None:
     """A satellite that stops playing ends the answer there."""
-    house.brain.replies.append(Speech("One two three four five six seven eight.", ms=12_000))
+    house.replies.append(Speech("One two three four five six seven eight.", ms=12_000))
     await house.kitchen.hear(speech())
     await house.kitchen.fetch()
     await asyncio.sleep(2.0)
@@ -66,8 +67,8 @@ async def test_a_stop_word_keeps_what_was_heard(house: Home) -> None:
 
 @pytest.mark.parametrize("moment", ["listening", "processing", "first_words"])
 async def test_a_cancelled_run_leaves_nothing_behind(house: Home, moment: str) -> None:
-    """Who hangs up in the middle leaves no task, no cached half of an answer, and the next run works."""
-    house.brain.replies += [Speech("A long answer follows here.", ms=60_000), "Back again."]
+    """Who hangs up leaves no task and no cached half of an answer, and the next run works."""
+    house.replies.extend([Speech("A long answer follows here.", ms=60_000), "Back again."])
     run = asyncio.create_task(house.kitchen.hear(speech(200, wait=0.005)))
     if moment == "listening":
         await house.until(lambda: "stt-start" in house.kitchen.kinds)
@@ -88,7 +89,7 @@ async def test_a_cancelled_run_leaves_nothing_behind(house: Home, moment: str) -
 
 async def test_silence_is_no_turn(house: Home) -> None:
     """A false wake in a silent room is remembered nowhere, and the satellite is idle again."""
-    house.brain.hears.append("")
+    house.hears.append("")
     kinds = await house.kitchen.hear(speech([bytes(640)] * 50))
     assert house.kitchen.event("error")["code"] == "stt-no-text-recognized"
     assert kinds[-1] == "run-end"
@@ -108,7 +109,7 @@ async def test_what_home_assistant_answers_itself_is_remembered_too(house: Home)
             }
         },
     )
-    house.brain.hears.append("good night house")
+    house.hears.append("good night house")
     await house.kitchen.hear(speech())
     assert house.kitchen.event("tts-start")["tts_input"] == "Sleep well."
     await house.kitchen.fetch()
@@ -124,12 +125,12 @@ async def test_answers_to_start_conversation_know_what_was_said_first(house: Hom
     """After "Shall I close the blinds?" a plain "yes" is understood."""
     seen: list[list[str]] = []
 
-    def answer(request: Any) -> str:  # noqa: ANN401
+    def answer(request: Request) -> str:
         seen.append(request.texts())
         return "They are closing."
 
     house.brain.default = answer
-    house.brain.hears.append("yes")
+    house.hears.append("yes")
     await house.hass.services.async_call(
         assist_satellite.DOMAIN,
         "start_conversation",
@@ -152,7 +153,7 @@ async def test_answers_to_start_conversation_know_what_was_said_first(house: Hom
 
 async def test_ask_question_gets_the_words_and_no_answer(house: Home) -> None:
     """An automation that asks gets the person's words; the model does not talk into it."""
-    house.brain.hears.append("the blue one")
+    house.hears.append("the blue one")
     house.kitchen.answers_with = speech()
     result = await house.hass.services.async_call(
         assist_satellite.DOMAIN,

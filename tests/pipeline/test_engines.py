@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
+import pytest
 from homeassistant.components import tts
 from homeassistant.exceptions import HomeAssistantError
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator, WebSocketGenerator
-import pytest
 
 from custom_components.realtime_assist.pipeline.turn import async_open_turns
 from tests.loopback import Speech
@@ -21,7 +21,7 @@ async def test_our_ear_alone_only_transcribes(house: Home) -> None:
     """With another agent and voice the model hears, says nothing, and nothing is remembered."""
     await add(house.hass, OtherMind(), OtherVoice())
     await house.pipeline(conversation_engine="conversation.other", tts_engine="tts.other")
-    house.brain.hears.append("how are you")
+    house.hears.append("how are you")
     await house.kitchen.hear(speech())
     assert house.kitchen.event("tts-start")["tts_input"] == "You said how are you"
     await house.kitchen.fetch()
@@ -34,7 +34,7 @@ async def test_another_ear_with_our_mind_and_voice(house: Home) -> None:
     """Words that another recogniser heard are answered in the model's own voice."""
     await add(house.hass, OtherEar())
     await house.pipeline(stt_engine="stt.other")
-    house.brain.replies.append("I hear you through another.")
+    house.replies.append("I hear you through another.")
     await house.kitchen.hear(speech())
     assert house.kitchen.streamed
     assert len(await house.kitchen.play()) > 16000
@@ -49,7 +49,7 @@ async def test_another_voice_speaks_our_words(house: Home) -> None:
     voice = OtherVoice()
     await add(house.hass, voice)
     await house.pipeline(tts_engine="tts.other")
-    house.brain.replies.append("I hear you.")
+    house.replies.append("I hear you.")
     await house.kitchen.hear(speech())
     await house.kitchen.fetch()
     assert voice.said == ["I hear you."]
@@ -69,9 +69,8 @@ async def test_our_voice_alone_says_what_it_is_given(house: Home) -> None:
 
 
 @pytest.mark.parametrize("options", [{"fallback_tts": "tts.other"}])
-async def test_the_fallback_voice_says_what_the_provider_cannot(
-    house: Home, options: dict[str, Any]
-) -> None:
+@pytest.mark.usefixtures("options")
+async def test_the_fallback_voice_says_what_the_provider_cannot(house: Home) -> None:
     """An announcement is said by the chosen engine where the provider's endpoint fails."""
     voice = OtherVoice()
     await add(house.hass, voice)
@@ -96,7 +95,7 @@ async def test_typed_words_are_answered_in_text(
     house: Home, hass_ws_client: WebSocketGenerator
 ) -> None:
     """Who types gets text, in a session of its own that ends with the answer."""
-    house.brain.replies.append("Typed back.")
+    house.replies.append("Typed back.")
     client = await hass_ws_client(house.hass)
     await client.send_json_auto_id(
         {
@@ -114,12 +113,10 @@ async def test_typed_words_are_answered_in_text(
     assert "hello there" in " ".join(session.texts())
 
 
-async def test_a_browser_speaks_and_hears(
-    house: Home, hass_ws_client: WebSocketGenerator
-) -> None:
+async def test_a_browser_speaks_and_hears(house: Home, hass_ws_client: WebSocketGenerator) -> None:
     """A run without a satellite is a whole turn too, and ends by itself."""
-    house.brain.hears.append("from the browser")
-    house.brain.replies.append(Speech("Hello browser.", ms=600))
+    house.hears.append("from the browser")
+    house.replies.append(Speech("Hello browser.", ms=600))
     client = await hass_ws_client(house.hass)
     await client.send_json_auto_id(
         {
@@ -154,7 +151,7 @@ async def test_stt_alone_over_http_transcribes(
     house: Home, hass_client: ClientSessionGenerator
 ) -> None:
     """Home Assistant's own transcription interface gets words, and no answer is made."""
-    house.brain.hears.append("just words")
+    house.hears.append("just words")
     client = await hass_client()
     audio = b"".join([chunk async for chunk in speech()])
     response = await client.post(
@@ -175,9 +172,7 @@ async def test_a_text_that_never_ends_is_given_up(
     house: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run of another agent that was cancelled leaves no speech task behind."""
-    monkeypatch.setattr(
-        "custom_components.realtime_assist.pipeline.verbatim.TEXT_SECONDS", 0.05
-    )
+    monkeypatch.setattr("custom_components.realtime_assist.pipeline.verbatim.TEXT_SECONDS", 0.05)
 
     async def words() -> AsyncGenerator[str]:
         yield "never "

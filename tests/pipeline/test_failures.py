@@ -1,10 +1,9 @@
 """What the house says when the model cannot, and that the next turn works."""
 
 import asyncio
-from typing import Any
 
-from homeassistant.config_entries import SOURCE_REAUTH
 import pytest
+from homeassistant.config_entries import SOURCE_REAUTH
 
 from tests.loopback import Drop, Failure, Fault, Reply, Speech
 from tests.satellite import speech
@@ -16,7 +15,7 @@ BEGIN_SECONDS = 3.0
 
 
 async def ask(house: Home) -> tuple[str, float]:
-    """Ask something in the kitchen; return what is said, and how long after the end of speech it begins."""
+    """Ask in the kitchen; return what is said, and the seconds until it begins."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     run = asyncio.ensure_future(house.kitchen.hear(speech(20)))
@@ -48,7 +47,7 @@ async def test_a_refused_key_is_said_and_asks_for_a_new_one(house: Home) -> None
     flows = house.hass.config_entries.flow.async_progress()
     assert [flow["context"]["source"] for flow in flows] == [SOURCE_REAUTH]
     house.server.key = "key"
-    house.brain.replies.append("Here I am.")
+    house.replies.append("Here I am.")
     assert (await ask(house))[0] == "Here I am."
     await idle_again(house)
 
@@ -66,19 +65,19 @@ async def test_an_unreachable_server_is_said_in_time(house: Home, how: str) -> N
     await idle_again(house)
     house.server.refuse_connections = False
     house.server.hang_handshake = False
-    house.brain.replies.append("Here I am.")
+    house.replies.append("Here I am.")
     assert (await ask(house))[0] == "Here I am."
     await idle_again(house)
 
 
 async def test_a_socket_that_drops_in_mid_answer_is_said(house: Home) -> None:
     """Half an answer is followed by an apology, and the next question is answered."""
-    house.brain.replies.append(Speech("One two three four five six seven eight.", ms=6000))
+    house.replies.append(Speech("One two three four five six seven eight.", ms=6000))
     house.server.faults.add(Fault("response.output_audio.delta", Drop(1006), nth=5))
     words, _ = await ask(house)
     assert "connection was lost" in words
     await idle_again(house)
-    house.brain.replies.append("Here I am.")
+    house.replies.append("Here I am.")
     assert (await ask(house))[0] == "Here I am."
     await idle_again(house)
     first, second = house.records(house.kitchen)
@@ -92,18 +91,19 @@ async def test_a_socket_that_drops_in_mid_answer_is_said(house: Home) -> None:
 )
 async def test_a_failed_answer_is_said(house: Home, code: str, words: str) -> None:
     """Whoever asked hears why there is no answer, as far as it is of use in a room."""
-    house.brain.replies.append(Reply(failure=Failure("failed", code=code)))
+    house.replies.append(Reply(failure=Failure("failed", code=code)))
     said, _ = await ask(house)
     assert words in said
-    assert house.kitchen.event("intent-end")["intent_output"]["response"]["response_type"] == "error"
+    assert (
+        house.kitchen.event("intent-end")["intent_output"]["response"]["response_type"] == "error"
+    )
     await idle_again(house)
 
 
 @pytest.mark.parametrize("options", [{"fallback_tts": "tts.other"}])
-async def test_the_fallback_voice_says_it_in_the_users_language(
-    house: Home, options: dict[str, Any]
-) -> None:
-    """A household that speaks German hears in German what is wrong, from the voice that it chose."""
+@pytest.mark.usefixtures("options")
+async def test_the_fallback_voice_says_it_in_the_users_language(house: Home) -> None:
+    """Who speaks German hears in German what is wrong, from the voice that was chosen."""
     voice = OtherVoice()
     await add(house.hass, voice)
     await house.pipeline(stt_language="de", language="de", tts_language="de")
@@ -118,8 +118,8 @@ async def test_unknown_words_do_not_hold_up_the_answer(house: Home) -> None:
     """When transcription fails, the answer is spoken all the same."""
     from tests.loopback import Transcript  # noqa: PLC0415
 
-    house.brain.hears.append(Transcript(failure="server_error"))
-    house.brain.replies.append("Here I am.")
+    house.hears.append(Transcript(failure="server_error"))
+    house.replies.append("Here I am.")
     assert (await ask(house))[0] == "Here I am."
     await idle_again(house)
     (record,) = house.records(house.kitchen)

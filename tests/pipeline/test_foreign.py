@@ -1,11 +1,11 @@
-"""What a turn starts is not that turn: three kinds of foreign calls, each found by the turn's context."""
+"""What a turn starts is not that turn: three kinds of foreign calls."""
 
 from homeassistant.components import conversation, tts
 from homeassistant.core import Context, Event, EventStateChangedData, callback
 from homeassistant.helpers import llm
 
 from custom_components.realtime_assist.pipeline.turn import current_turn
-from tests.loopback import Call
+from tests.loopback import Call, Request
 from tests.satellite import speech
 
 from .conftest import Home
@@ -24,7 +24,7 @@ async def test_a_tool_that_asks_the_assistant_gets_its_own_answer(house: Home) -
         return llm.ToolResult(data={"answer": inner[-1]})
 
     register(house, Tool("ask", ask))
-    house.brain.replies += [Call("ask", "{}"), "The inner answer.", "The outer answer."]
+    house.replies.extend([Call("ask", "{}"), "The inner answer.", "The outer answer."])
     await house.kitchen.hear(speech())
     assert inner == ["The inner answer."]
     assert house.kitchen.event("tts-start")["tts_input"] == "The outer answer."
@@ -56,7 +56,7 @@ async def test_an_automation_of_the_satellites_state_gets_its_own_answer(house: 
 
     house.hass.bus.async_listen("state_changed", started)
 
-    def answer(request):  # noqa: ANN001, ANN202
+    def answer(request: Request) -> str:
         typed = "from automation" in " ".join(request.texts())
         return "To the automation." if typed else "To the person."
 
@@ -81,7 +81,7 @@ async def test_speech_that_a_tool_makes_is_said_as_it_stands(house: Home) -> Non
         return llm.ToolResult(data={})
 
     register(house, Tool("announce", announce))
-    house.brain.replies += [Call("announce", "{}"), "I have told everybody."]
+    house.replies.extend([Call("announce", "{}"), "I have told everybody."])
     await house.kitchen.hear(speech())
     assert len(audio) == 1
     assert len(audio[0]) > 1000

@@ -1,21 +1,24 @@
-"""The tools of a turn: started once, answered once, in the right room, and never the end of a turn."""
+"""The tools of a turn: started once, answered once, and in the right room."""
 
 import asyncio
 import datetime as dt
+import json
 from decimal import Decimal
 from enum import Enum
-import json
 from typing import Any
 
+import probatio
+import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import MINOR_VERSION
 from homeassistant.core import HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
+from homeassistant.helpers import area_registry as ar
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
-from hypothesis import given, strategies as st
-import probatio
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from custom_components.realtime_assist.pipeline.json_safe import MAX_CHARS, json_safe, json_text
 from custom_components.realtime_assist.pipeline.origin import Origin
@@ -80,7 +83,7 @@ def test_endless_and_huge_results_are_cut() -> None:
         max_leaves=20,
     )
 )
-def test_anything_is_valid_json(value: Any) -> None:
+def test_anything_is_valid_json(value: object) -> None:
     """No value at all breaks the wire."""
     json.loads(json.dumps(json_safe(value), allow_nan=False))
 
@@ -108,7 +111,7 @@ async def test_odd_results_reach_the_model_and_the_memory(house: Home) -> None:
         return llm.ToolResult(data=ODD)
 
     register(house, Tool("odd", odd))
-    house.brain.replies += [Call("odd", "{}"), "It is half past seven."]
+    house.replies.extend([Call("odd", "{}"), "It is half past seven."])
     (output,) = (await ask(house)).values()
     assert output["time"] == "07:30:00"
     (record,) = house.records(house.kitchen)
@@ -120,7 +123,7 @@ async def test_odd_results_reach_the_model_and_the_memory(house: Home) -> None:
 async def test_every_call_is_answered_once_whatever_it_does(
     house: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unknown, failing, hanging and broken calls each get one answer, and the person hears one reply."""
+    """Unknown, failing, hanging and broken calls get one answer each, the person one reply."""
     monkeypatch.setattr("custom_components.realtime_assist.pipeline.tools.TOOL_SECONDS", 0.2)
     started: list[str] = []
 
@@ -147,17 +150,19 @@ async def test_every_call_is_answered_once_whatever_it_does(
         Tool("refuses", refuses),
         Tool("hangs", hangs),
     )
-    house.brain.replies += [
+    house.replies.extend(
         [
-            Call("fine", "{}"),
-            Call("fails", "{}"),
-            Call("refuses", "{}"),
-            Call("hangs", "{}"),
-            Call("nowhere", "{}"),
-            Call("fine", "{broken"),
-        ],
-        "That was a lot.",
-    ]
+            [
+                Call("fine", "{}"),
+                Call("fails", "{}"),
+                Call("refuses", "{}"),
+                Call("hangs", "{}"),
+                Call("nowhere", "{}"),
+                Call("fine", "{broken"),
+            ],
+            "That was a lot.",
+        ]
+    )
     outputs = list((await ask(house)).values())
     assert [output.get("error") for output in outputs].count(None) == 1
     assert {output.get("error") for output in outputs} == {
@@ -175,7 +180,7 @@ async def test_every_call_is_answered_once_whatever_it_does(
 
 
 async def test_a_tool_outlives_the_run_that_asked_for_it(house: Home) -> None:
-    """A light that was being switched on when somebody interrupted is switched on once, and known."""
+    """A light that is switched on while somebody interrupts is switched once, and known."""
     done: list[str] = []
     go = asyncio.Event()
 
@@ -185,7 +190,7 @@ async def test_a_tool_outlives_the_run_that_asked_for_it(house: Home) -> None:
         return llm.ToolResult(data={"light": "on"})
 
     register(house, Tool("slow", slow))
-    house.brain.replies += [Call("slow", "{}"), "It is on."]
+    house.replies.extend([Call("slow", "{}"), "It is on."])
     run = asyncio.create_task(house.kitchen.hear(speech(20)))
     await house.until(lambda: "slow" in str(house.kitchen.events))
     run.cancel()
@@ -206,10 +211,12 @@ async def test_a_long_tool_does_not_fall_silent(house: Home) -> None:
         return llm.ToolResult(data={})
 
     register(house, Tool("slow", slow))
-    house.brain.replies += [
-        [Speech("One moment.", ms=500), Call("slow", "{}")],
-        Speech("Done.", ms=500),
-    ]
+    house.replies.extend(
+        [
+            [Speech("One moment.", ms=500), Call("slow", "{}")],
+            Speech("Done.", ms=500),
+        ]
+    )
     run = asyncio.create_task(house.kitchen.hear(speech(20)))
     await house.until(lambda: house.kitchen.streamed)
     began = asyncio.get_running_loop().time()
@@ -257,9 +264,9 @@ def turn_off_tool(house: Home) -> str:
 
 async def test_all_lights_are_those_of_the_room(house: Home, lights: list[str]) -> None:
     """Turn off the lights, said in the kitchen, leaves the bedroom alone."""
-    house.brain.replies.append("Hello.")
+    house.replies.append("Hello.")
     await ask(house)
-    house.brain.replies += [Call(turn_off_tool(house), '{"domain":["light"]}'), "They are off."]
+    house.replies.extend([Call(turn_off_tool(house), '{"domain":["light"]}'), "They are off."])
     await ask(house)
     assert lights == ["light.kitchen"]
 
@@ -272,9 +279,9 @@ async def test_without_a_room_the_model_is_told_to_ask(house: Home, lights: list
     from homeassistant.helpers import device_registry as dr  # noqa: PLC0415
 
     dr.async_get(house.hass).async_update_device(device_id, area_id=None)
-    house.brain.replies.append("Hello.")
+    house.replies.append("Hello.")
     await ask(house)
-    house.brain.replies += [Call(turn_off_tool(house), '{"domain":["light"]}'), "Which room?"]
+    house.replies.extend([Call(turn_off_tool(house), '{"domain":["light"]}'), "Which room?"])
     outputs = await ask(house)
     assert lights == []
     assert [output["error"] for output in outputs.values()] == ["area_needed"]
@@ -282,12 +289,14 @@ async def test_without_a_room_the_model_is_told_to_ask(house: Home, lights: list
 
 async def test_a_named_room_is_left_as_it_was_said(house: Home, lights: list[str]) -> None:
     """Who names another room means it."""
-    house.brain.replies.append("Hello.")
+    house.replies.append("Hello.")
     await ask(house)
-    house.brain.replies += [
-        Call(turn_off_tool(house), '{"domain":["light"],"area":"Bedroom"}'),
-        "They are off.",
-    ]
+    house.replies.extend(
+        [
+            Call(turn_off_tool(house), '{"domain":["light"],"area":"Bedroom"}'),
+            "They are off.",
+        ]
+    )
     await ask(house)
     assert lights == ["light.bedroom"]
 

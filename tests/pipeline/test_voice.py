@@ -13,8 +13,8 @@ from .conftest import Home
 
 async def test_what_is_said_is_answered_in_the_models_own_voice(house: Home) -> None:
     """Somebody asks, and hears the model itself answer."""
-    house.brain.hears.append("how are you")
-    house.brain.replies.append("I am well, thank you.")
+    house.hears.append("how are you")
+    house.replies.append("I am well, thank you.")
     kinds = await house.kitchen.hear(speech())
     assert "error" not in kinds
     assert house.kitchen.event("stt-end")["stt_output"]["text"] == "how are you"
@@ -31,8 +31,7 @@ async def test_what_is_said_is_answered_in_the_models_own_voice(house: Home) -> 
 
 async def test_two_satellites_at_once_do_not_mix(house: Home) -> None:
     """Two rooms that speak at the same time each get their own answer."""
-    house.brain.default = lambda request: f"You said {house.brain.words(request.last)}."
-    house.brain.hears += ["one", "one"]
+    house.hears.extend(["one", "one"])
     await asyncio.gather(
         house.kitchen.hear(speech(wait=0.001)), house.bedroom.hear(speech(wait=0.001))
     )
@@ -45,7 +44,7 @@ async def test_two_satellites_at_once_do_not_mix(house: Home) -> None:
 
 async def test_the_same_short_answer_twice_is_spoken_twice(house: Home) -> None:
     """Nobody hears an old recording, and no spoken word is left on the disk."""
-    house.brain.replies += [Speech("OK.", ms=400), Speech("OK.", ms=900)]
+    house.replies.extend([Speech("OK.", ms=400), Speech("OK.", ms=900)])
     lengths = []
     for _ in range(2):
         await house.kitchen.hear(speech())

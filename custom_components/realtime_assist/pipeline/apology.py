@@ -1,4 +1,4 @@
-"""The other voice: a TTS engine that the user chose says what the model cannot, and a tone if there is none."""
+"""The other voice: a TTS engine of the user's choice for what the model cannot say, else a tone."""
 
 import asyncio
 import logging
@@ -56,7 +56,7 @@ def fallback_engine(hass: HomeAssistant, assistant: Assistant) -> str | None:
     return None if entry and entry.platform == DOMAIN else engine
 
 
-async def async_other_voice(  # noqa: PLR0913 - what to say, and how
+async def async_other_voice(  # noqa: PLR0913, PLR0917 - what to say, and how
     hass: HomeAssistant,
     engine: str,
     text: str,

@@ -24,6 +24,7 @@ class Book:
         self._lags: dict[tuple[str, bool], Lag] = {}
         self._started: dict[str, str] = {}
         self._expecting: set[str] = set()
+        self._spoken: dict[str, tuple[float, str]] = {}
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -32,7 +33,7 @@ class Book:
 
     def enter(self, turn: Turn) -> None:
         """Take in a new turn. What a session still says is interrupted by it."""
-        if turn.voice:
+        if turn.audio:
             for other in self.turns:
                 if other.projection is turn.projection:
                     other.interrupt()
@@ -51,10 +52,19 @@ class Book:
         return (turn for turn in self.turns if turn.conversation_id == conversation_id)
 
     def lag(self, satellite: str | None, *, streams: bool) -> Lag:
-        """Return the lag of a satellite (registry id); without one it is a guess that learns nothing."""
+        """Return the lag of a satellite (registry id); without one a guess that learns nothing."""
         if satellite is None:
             return Lag()
         return self._lags.setdefault((satellite, streams), Lag())
+
+    def spoke(self, satellite: str, words: str, now: float) -> None:
+        """Note what a satellite (registry id) has said, and when it ended."""
+        self._spoken[satellite] = (now, words)
+
+    def last_spoken(self, satellite: str | None, since: float) -> str:
+        """Return what a satellite said last, empty if that ended before `since`."""
+        ended, words = self._spoken.get(satellite or "", (0.0, ""))
+        return words if ended >= since else ""
 
     # Whose words wait: a reply must not be asked for before they are known to the model.
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import probatio
-
 from homeassistant.helpers import intent, llm
 
 # What narrows a call down to one thing or one place.
@@ -22,7 +21,8 @@ _SWEEPING: Final = frozenset(
     }
 )
 REFUSAL: Final = (
-    "Where is not known, so this would act in the whole home. Ask which room is meant, then say its area."
+    "Where is not known, so this would act in the whole home."
+    " Ask which room is meant, then say its area."
     " If the whole home is really wanted, call once for each area."
 )
 

@@ -35,7 +35,7 @@ def note_satellite(entity_id: str) -> None:
 
 
 def noted_satellite() -> str | None:
-    """Return the satellite whose pipeline runs in this very task; what was only inherited does not count."""
+    """Return the satellite whose pipeline is this very task; an inherited note does not count."""
     noted = _satellite.get()
     if noted is None or noted.task() is not asyncio.current_task():
         return None

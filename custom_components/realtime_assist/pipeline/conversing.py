@@ -66,7 +66,7 @@ async def async_converse(
 def _own_turn(
     hass: HomeAssistant, assistant: Assistant, user_input: ConversationInput, conversation_id: str
 ) -> Turn:
-    """Return a turn for words that came as text; spoken only where a pipeline speaks it with our voice."""
+    """Return a turn for words that came as text; spoken only where our voice follows."""
     satellite = user_input.satellite_id
     origin = resolve(
         hass,
@@ -96,7 +96,7 @@ def _own_turn(
 def _extra_prompt(
     hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
 ) -> str | None:
-    """Return what this run was told besides the user's words: by `start_conversation`, by an automation."""
+    """Return what this run was told besides the user's words, as by `start_conversation`."""
     started = async_book(hass).take_started(conversation_id)
     extra = user_input.extra_system_prompt
     parts = []

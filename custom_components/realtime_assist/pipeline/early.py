@@ -1,7 +1,7 @@
-"""What is known of a run before it is over: which engines it uses, and so when to ask for the answer.
+"""What is known of a run while it runs: its engines, and so when to ask for the answer.
 
-Home Assistant does not tell STT which pipeline it serves. The pipeline selects of the satellite's device
-tell it; else every pipeline with this STT entity does, if they agree.
+Home Assistant does not tell STT which pipeline it serves. The pipeline selects of the satellite's
+device tell it; else every pipeline with this STT entity does, if they agree.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ def async_route(hass: HomeAssistant, origin: Origin, subentry_id: str, heard_by:
 
 
 def _chosen(hass: HomeAssistant, origin: Origin) -> Sequence[Pipeline]:
-    """Return the pipelines that the selects of the satellite's device name; there may be several."""
+    """Return the pipelines that the selects of the satellite's device name, maybe several."""
     if origin.satellite is None or origin.device_id is None:
         return ()
     named = [

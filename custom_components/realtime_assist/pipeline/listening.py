@@ -15,6 +15,7 @@ from ..realtime.hearing import How
 from .book import async_book
 from .context import current_turn, noted_satellite
 from .early import Route, async_route
+from .echo import ECHO_SECONDS, is_echo
 from .origin import resolve
 from .turn import Turn
 
@@ -68,7 +69,7 @@ async def _words_of(turn: Turn, stream: AsyncIterable[bytes], *, respond: bool) 
 
 
 async def _hear(turn: Turn, stream: AsyncIterable[bytes]) -> None:
-    """Stream the speech until it is over: Home Assistant ends the stream, or the provider hears the end."""
+    """Stream the speech until Home Assistant ends it, or the provider hears its end."""
     if turn.assistant.options.turn_detection is TurnDetection.HOME_ASSISTANT:
         await _pump(turn, stream)
         return
@@ -92,9 +93,9 @@ async def _pump(turn: Turn, stream: AsyncIterable[bytes]) -> None:
 
 
 async def _result(turn: Turn) -> SpeechResult:
-    """Return the words, a marker where only our own conversation stage will read it, else an error."""
+    """Return the words, a marker where only our conversation stage reads it, else an error."""
     heard = await turn.exchange.heard()
-    if heard.how is How.NO_SPEECH:
+    if heard.how is How.NO_SPEECH or _echo(turn, heard.text):
         turn.discard()
         return SpeechResult("", SpeechResultState.SUCCESS)
     if heard.text:
@@ -103,6 +104,12 @@ async def _result(turn: Turn) -> SpeechResult:
         return SpeechResult(MARKER, SpeechResultState.SUCCESS)
     turn.discard()
     return SpeechResult(None, SpeechResultState.ERROR)
+
+
+def _echo(turn: Turn, heard: str | None) -> bool:
+    """Return whether a satellite heard its own answer, which ended just before."""
+    said = async_book(turn.hass).last_spoken(turn.origin.satellite, turn.began - ECHO_SECONDS)
+    return heard is not None and is_echo(heard, said)
 
 
 def _connected_user() -> str | None:

@@ -1,7 +1,8 @@
 """Who speaks where: from a satellite or a user to device, area and speaker.
 
-A satellite's run says nothing of who speaks, so only a run *without* a satellite proves a speaker, and
-only when its user is linked to a person. Everything is kept by registry id: names and entity ids change.
+A satellite's run says nothing of who speaks, so only a run *without* a satellite proves a speaker,
+and only when its user is linked to a person. Everything is kept by registry id: names and entity
+ids change.
 """
 
 from collections.abc import Iterable

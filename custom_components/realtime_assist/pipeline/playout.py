@@ -1,13 +1,13 @@
 """What was heard of a reply: a clock, a learned lag and the satellite's states.
 
-Home Assistant takes all audio of a reply at once, whether or not anybody listens, so bytes say nothing
-of what was heard. This clock estimates it from time:
+Home Assistant takes all audio of a reply at once, whether or not anybody listens, so bytes say
+nothing of what was heard. This clock estimates it from time:
 
     handed over --lag--> starts to play --duration--> ends --> the satellite turns idle
 
-Each piece starts when the piece before it has ended, or a lag after it was handed over, whichever is
-later: so the clock stands still while a reply has run dry. A satellite that plays only what is complete
-starts a lag after the end of generation. All times are seconds of one monotonic clock.
+Each piece starts when the piece before it has ended, or a lag after it was handed over, whichever
+is later: so the clock stands still while a reply has run dry. A satellite that plays only what is
+complete starts a lag after the end of generation. All times are seconds of one monotonic clock.
 """
 
 from collections import deque
@@ -148,7 +148,7 @@ class Playout:
             start = stretch.end
 
     def position(self, now: float) -> int:
-        """Return the milliseconds of speech that were played by now, never more than were handed over."""
+        """Return the milliseconds of speech that were played by now."""
         if not self.streams and not self._complete:
             return 0
         played = sum(
@@ -169,7 +169,7 @@ class Playout:
         )
 
     def idle(self, now: float) -> Heard | None:
-        """Return what was heard when the satellite turns idle now; None if that means nothing yet."""
+        """Return what was heard when the satellite turns idle now, None if that means nothing."""
         if not self._stretches:
             return None
         end = self.end

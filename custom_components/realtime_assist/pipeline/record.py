@@ -60,7 +60,7 @@ def turn_record(  # noqa: PLR0913 - the parts of a turn, all by name
 
 
 def said_items(items: Iterable[SaidItem], heard_ms: int | None) -> Iterable[Said]:
-    """Share out what was heard of a turn over its replies, in the order in which they were played."""
+    """Share out what was heard of a turn over its replies, in the order of playing."""
     left = heard_ms
     for item in items:
         ms = int(item.received_ms)

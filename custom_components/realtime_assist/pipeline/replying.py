@@ -32,8 +32,8 @@ from .turn import Turn
 
 _LOGGER = logging.getLogger(__name__)
 
-# Home Assistant counts characters, blanks too: more than sixty of them, and it streams the answer at once,
-# keeps it out of its cache of spoken texts, and writes no file.
+# Home Assistant counts characters, blanks too: more than sixty of them, and it streams the answer
+# at once, keeps it out of its cache of spoken texts, and writes no file.
 PADDING: Final = "\n" * 61
 WORDLESS: Final = "…"
 REPLY_SECONDS: Final = 60.0
@@ -189,7 +189,7 @@ class Replying:
         return [tools.admit(call.call_id, call.name, call.arguments) for call in calls]
 
     async def _provide(self) -> None:
-        """Give the chat log our tools, and a prompt for those who read along; once, when both are known."""
+        """Give the chat log our tools, and a prompt for those who read along; once."""
         if self._tools_given:
             return
         self._tools_given = True

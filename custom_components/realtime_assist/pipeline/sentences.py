@@ -49,10 +49,10 @@ _SENTENCES: Final[Mapping[str, Mapping[Apology, str]]] = {
         _F: "Sorry, that didn't work. Please try again.",
     },
     "de": {
-        _R: "Entschuldigung, der Sprachdienst verweigert mir den Zugang. Bitte prüfe meine Einstellungen.",
+        _R: "Entschuldigung, der Sprachdienst lässt mich nicht zu. Prüfe meine Einstellungen.",
         _U: "Entschuldigung, ich erreiche den Sprachdienst gerade nicht.",
         _Q: "Entschuldigung, das Guthaben für den Sprachdienst ist aufgebraucht.",
-        _B: "Entschuldigung, der Sprachdienst ist überlastet. Versuche es bitte gleich noch einmal.",
+        _B: "Entschuldigung, der Sprachdienst ist überlastet. Versuche es gleich noch einmal.",
         _L: "Entschuldigung, die Verbindung ist abgebrochen. Frage bitte noch einmal.",
         _F: "Entschuldigung, das hat nicht geklappt. Versuche es bitte noch einmal.",
     },

@@ -1,8 +1,8 @@
-"""The audio of a claimed turn, as it goes out: the model's own speech, an apology, and silence where needed.
+"""The audio of a claimed turn: the model's own speech, an apology, silence where it is needed.
 
-Home Assistant takes everything at once, so nothing is paced, except silence: in a long gap (a tool runs)
-it flows in real time, or a satellite would give up. The stream ends by the Turn: the text that Home
-Assistant hands over may never end after a cancel.
+Home Assistant takes everything at once, so nothing is paced, except silence: in a long gap (a tool
+runs) it flows in real time, or a satellite would give up. The stream ends by the Turn: the text
+that Home Assistant hands over may never end after a cancel.
 """
 
 import asyncio
@@ -49,8 +49,6 @@ async def async_speak(turn: Turn, *, streams: bool = True) -> AsyncGenerator[byt
 async def _pieces(turn: Turn, rate: int) -> AsyncGenerator[tuple[bytes, bool]]:
     """Yield audio and whether it is the model's speech."""
     said = False
-    if turn.leading_ms:
-        yield silence(turn.leading_ms, rate), False
     async for pcm in turn.exchange.speech:
         said = True
         yield pcm, True
@@ -61,14 +59,14 @@ async def _pieces(turn: Turn, rate: int) -> AsyncGenerator[tuple[bytes, bool]]:
             async for pcm in voice:
                 said = True
                 yield pcm, False
-    if turn.trailing_ms or not said:
-        yield silence(max(turn.trailing_ms, FRAME_MS), rate), False
+    if not said:
+        yield silence(FRAME_MS, rate), False
 
 
 async def _without_gaps(
     turn: Turn, pieces: AsyncGenerator[tuple[bytes, bool]], playout: Playout, rate: int
 ) -> AsyncGenerator[tuple[bytes, bool]]:
-    """Yield the pieces, and silence in real time while they keep a satellite waiting; end when stopped."""
+    """Yield the pieces, and silence in real time while they are late; end when stopped."""
     loop = turn.hass.loop
     stopped = asyncio.ensure_future(turn.stopped.wait())
     piece: asyncio.Future[tuple[bytes, bool] | None] | None = None

@@ -1,12 +1,14 @@
-"""The tools of a turn: our own `llm.API` object, which keeps Home Assistant's promises to the model.
+"""The tools of a turn: an `llm.API` of our own, which keeps its promises to the model.
 
 Home Assistant's chat log starts and awaits each tool itself: a barge-in cancels a running tool, an
-unexpected exception ends the run, and nothing limits the time. So the chat log is given an API of ours:
+unexpected exception ends the run, and nothing limits the time. So the chat log is given an API of
+ours:
 
     model --Call--> chat log --ToolInput--> TurnTools --shielded, timed--> the real tool
     model <--JSON---------------------------- TurnTools --ToolResult--> chat log
 
-A call is started once and answered exactly once, whatever becomes of the pipeline that asked for it.
+A call is started once and answered exactly once, whatever becomes of the pipeline that asked for
+it.
 """
 
 import asyncio
@@ -90,7 +92,7 @@ async def async_tool_set(
 def llm_context(
     origin: Origin, *, agent_id: str | None = None, context: Context | None = None
 ) -> llm.LLMContext:
-    """Return the context in which tools are made and called; `agent_id` where Home Assistant knows it."""
+    """Return the context in which tools are made and called."""
     made = llm.LLMContext(
         platform=DOMAIN,
         context=context or Context(user_id=origin.user_id),
@@ -147,7 +149,7 @@ class TurnTools:
         answer: Callable[[str, str], None],
         settled: Callable[[], None],
     ) -> None:
-        """Prepare. `answer(call_id, json)` is called once per call, `settled()` when none runs any more."""
+        """Prepare. `answer(call_id, json)` is called once per call, `settled()` when none runs."""
         self._hass = hass
         self._set = tool_set
         self._origin = origin
@@ -164,8 +166,8 @@ class TurnTools:
         return any(not task.done() for task in self._tasks.values())
 
     def api(self, turn_id: str) -> llm.API:
-        """Return the API for the chat log. Each turn has its own: Home Assistant keeps one by its id."""
-        return _TurnApi(hass=self._hass, id=f"{DOMAIN}.{turn_id}", name=DOMAIN, calls=self)
+        """Return the API for the chat log; each turn has its own, for Home Assistant keeps one."""
+        return _TurnApi(self._hass, turn_id, self)
 
     def instance(self, api: llm.API, context: llm.LLMContext) -> llm.APIInstance:
         """Return the instance for the chat log, which calls back here."""
@@ -181,7 +183,7 @@ class TurnTools:
         )
 
     def admit(self, call_id: str, name: str, arguments: str) -> llm.ToolInput:
-        """Return a model's call as Home Assistant's; broken arguments are kept out of it and told later."""
+        """Return a model's call as Home Assistant's; broken arguments are told of later."""
         try:
             parsed = json.loads(arguments or "{}")
         except ValueError:
@@ -269,8 +271,8 @@ class TurnTools:
 class _TurnApi(llm.API):
     """What the chat log takes for an API."""
 
-    def __init__(self, *, hass: HomeAssistant, id: str, name: str, calls: TurnTools) -> None:  # noqa: A002
-        super().__init__(hass=hass, id=id, name=name)
+    def __init__(self, hass: HomeAssistant, turn_id: str, calls: TurnTools) -> None:
+        super().__init__(hass=hass, id=f"{DOMAIN}.{turn_id}", name=DOMAIN)
         self._calls = calls
 
     @override

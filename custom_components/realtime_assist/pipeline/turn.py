@@ -1,4 +1,4 @@
-"""The Turn: one thing that was said in the house, from the first sound to what was heard of the answer.
+"""The Turn: from the first sound of a question to what was heard of its answer.
 
     listening        STT streams the speech; the pipeline's task is watched
     claimed          the conversation stage took it, and puts the answer's words into the chat log
@@ -53,6 +53,7 @@ class Turn:
         self.hass = hass
         self.id: Final = ulid_now()
         self.at: Final = dt_util.now()
+        self.began: Final = hass.loop.time()
         self.assistant = assistant
         self.projection = projection
         self.origin = origin
@@ -61,8 +62,6 @@ class Turn:
         self.audio = audio
         """Whether the answer is spoken."""
         self.route = route
-        self.leading_ms = 0
-        self.trailing_ms = 0
         self.claimed = source is not Source.VOICE
         self.speaking = False
         self.closed = False
@@ -99,7 +98,7 @@ class Turn:
             task.add_done_callback(self._task_done)
 
     def claim_conversation(self, subentry_id: str, conversation_id: str) -> bool:
-        """Return whether a conversation stage may answer this turn: the first one, in its own conversation."""
+        """Return whether a stage may answer this turn: the first, in its own conversation."""
         if self.claimed or self.closed or self.assistant.subentry_id != subentry_id:
             return False
         self.claimed = conversation_id == self.conversation_id
@@ -110,7 +109,7 @@ class Turn:
         self._words += words
 
     def claim_speech(self, subentry_id: str, first: str) -> bool:
-        """Return whether a TTS stage may speak this turn: the first one, with the first words of it."""
+        """Return whether a stage may speak this turn: the first, with the first words of it."""
         if self.speaking or self.closed or self.stopped.is_set():
             return False
         if self.assistant.subentry_id != subentry_id or not self.audio:
@@ -121,7 +120,7 @@ class Turn:
         return True
 
     def plays(self, *, streams: bool) -> Playout:
-        """Start the clock of what is heard; `streams` is false where only what is complete is played."""
+        """Start the clock of what is heard; `streams`: it is played as it comes."""
         lag = async_book(self.hass).lag(self.origin.satellite, streams=streams)
         self.playout = Playout(lag, streams=streams)
         return self.playout
@@ -166,7 +165,7 @@ class Turn:
 
     @callback
     def idle(self, task: asyncio.Task[object] | None) -> None:
-        """Note that the satellite turned idle. Written by the pipeline itself it is the run's end only."""
+        """Note that the satellite turned idle; by the pipeline itself that is a run's end only."""
         if self.playout is None or (task is not None and task is self._task):
             return
         heard = self.playout.idle(self.hass.loop.time())
@@ -274,6 +273,9 @@ class Turn:
         async_book(self.hass).leave(self)
         self.exchange.close()
         self.projection.closed(record, self.id)
+        if record is not None and self.origin.satellite is not None:
+            words = " ".join(said.text for said in record.said)
+            async_book(self.hass).spoke(self.origin.satellite, words, self.hass.loop.time())
         if self.origin.satellite is None or not self.audio:
             self.assistant.hub.start_task(
                 self.projection.release(), "realtime_assist session of one turn"

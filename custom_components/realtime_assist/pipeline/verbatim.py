@@ -1,7 +1,7 @@
-"""Texts that no turn owns: announcements, local answers, alarms. They are said exactly, or not at all.
+"""Texts that no turn owns (announcements, local answers, alarms): said exactly, or not at all.
 
-A realtime model paraphrases, so it is never asked: the provider's speech endpoint says them, else the
-engine that the user chose as a fallback.
+A realtime model paraphrases, so it is never asked: the provider's speech endpoint says them, else
+the engine that the user chose as a fallback.
 """
 
 import asyncio
@@ -35,8 +35,8 @@ async def async_say_exactly(
 ) -> tuple[AsyncGenerator[bytes], int]:
     """Return PCM16 mono that says a text, and its rate in Hz.
 
-    Raises HomeAssistantError where nobody can say it; the generator does so where it is not said to its end,
-    so that Home Assistant keeps no part of it.
+    Raises HomeAssistantError where nobody can say it; the generator does so where it is not said
+    to its end, so that Home Assistant keeps no part of it.
     """
     text = (first + await _remaining(rest)).strip()
     if not text:

@@ -1,4 +1,4 @@
-"""The listeners that tell the pipeline what happens around its entities. Registered once, by the house."""
+"""The listeners that tell the pipeline what happens around it. Registered once, by the house."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -43,7 +43,7 @@ _LOCAL_AGENTS: Final = frozenset({HOME_ASSISTANT_AGENT, "sentence_trigger"})
 
 @callback
 def async_watch_satellites(hass: HomeAssistant) -> Callable[[], None]:
-    """Begin to watch satellites, their announcements and Home Assistant's own answers; return the end of it."""
+    """Begin to watch satellites, announcements and local answers; return the end of it."""
     unsubscribe = (
         hass.bus.async_listen(
             EVENT_STATE_CHANGED, _Satellites(hass).changed, event_filter=_is_satellite
@@ -70,7 +70,7 @@ def _is_satellite(data: EventStateChangedData | EventStateReportedData) -> bool:
 
 
 class _Satellites:
-    """What satellites do. They turn to listening in the pipeline's own task, just before STT is called."""
+    """What satellites do. They turn to listening in the pipeline's own task, just before STT."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         self._book = async_book(hass)
@@ -128,7 +128,7 @@ class _Announcements:
 
 
 class _Answers:
-    """What goes into Home Assistant's chat logs: its own answers, and words that start a conversation."""
+    """What goes into chat logs: Home Assistant's own answers, words that start a conversation."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         self._book = async_book(hass)

@@ -44,6 +44,9 @@ def main(arguments: list[str]) -> int:
     except SetupError as error:
         reporter.step(StepResult(step="install", ok=False, evidence={"error": str(error)}))
         return 1
+    except KeyboardInterrupt:
+        reporter.progress("ended while it was installing; what is there is kept")
+        return 130
     evidence = {
         "seconds": round(time.monotonic() - begun, 1),
         "home_assistant": str(home_assistant),

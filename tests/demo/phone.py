@@ -11,7 +11,7 @@ from .ports import free_udp_block, free_udp_port
 from .processes import Processes, Running
 from .sound import Sound, SoundMissing, converted, save_at
 
-_MODULES = Path("/usr/lib/baresip/modules")
+_MODULES = "lib*/baresip/modules", "lib/*/baresip/modules"
 _LEAD_MS, _TAIL_MS = 400, 60_000
 """Silence before the words, and after them: a file that ends makes the phone fall silent on the
 wire, which Home Assistant takes for a hang-up."""
@@ -83,12 +83,19 @@ class Phone:
         """Write the phone's configuration.
 
         The SIP port stays the same from call to call, since Home Assistant knows the phone by it.
+
+        Raises:
+            SoundMissing: baresip is not installed.
+
         """
         self._folder.mkdir(parents=True, exist_ok=True)
+        modules = next((path for way in _MODULES for path in Path("/usr").glob(way)), None)
+        if modules is None:
+            raise SoundMissing("baresip's modules are missing: install the package baresip-core")
         first, last = free_udp_block()
         (self._folder / "config").write_text(
             _CONFIG.format(
-                sip=self._sip, first=first, last=last, folder=self._folder, modules=_MODULES
+                sip=self._sip, first=first, last=last, folder=self._folder, modules=modules
             )
         )
         (self._folder / "accounts").write_text(_ACCOUNT.format(sip=self._sip))

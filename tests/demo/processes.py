@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -83,10 +84,13 @@ class Processes:
             ProcessFailed: the program does not exist or cannot be run.
 
         """
+        if shutil.which(command[0]) is None:
+            raise ProcessFailed(f"{name} does not start: there is no {command[0]}")
         log = self._logs / f"{name}.log"
         with log.open("ab") as written:
             try:
                 process = await asyncio.create_subprocess_exec(
+                    *_leash(),
                     *command,
                     cwd=cwd,
                     env=environment() | dict(env or {}),
@@ -96,8 +100,7 @@ class Processes:
                     start_new_session=True,
                 )
             except OSError as err:
-                message = f"{name} does not start: {command[0]}: {err.strerror}"
-                raise ProcessFailed(message) from err
+                raise ProcessFailed(f"{name} does not start: {err.strerror}") from err
         running = Running(name=name, process=process, log=log)
         self._running.append(running)
         return running
@@ -119,6 +122,11 @@ class Processes:
         if running in self._running:
             self._running.remove(running)
         return code
+
+
+def _leash() -> tuple[str, ...]:
+    """Return what makes a program end with us, even if we are killed; nothing where that is not."""
+    return ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
 
 
 def environment() -> dict[str, str]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.environment.catalogue import HUMAN_SPEECH
+
 from . import wire
 from .house import state_of
 from .latency import measure
@@ -15,7 +17,7 @@ from .scene import Provider, Scene, Spoken
 from .sound import Sound, converted, speak
 from .wire import Frame
 
-HUMAN = Path("/usr/share/pocketsphinx/test/data/goforward.raw")
+HUMAN = Path(HUMAN_SPEECH.file or "")
 """A person says "go forward ten meters"."""
 
 type Evidence = dict[str, Any]

@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,19 +77,9 @@ def test_recording_without_a_key_says_what_is_missing(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
     """Ctrl-C in the middle ends Home Assistant too, and removes the scratch folder."""
-    command = [sys.executable, "-m", "tests.demo.run", "--json"]
-    options = ["--keep", str(tmp_path / "keep"), "--speech", sys.executable]
-    demo = subprocess.Popen(  # noqa: S603 - our own module
-        [*command, *options],
-        cwd=_REPOSITORY,
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    demo = _begun(tmp_path)
     try:
-        started = _until_running(tmp_path)
-        assert len(started) >= 1
+        _until(lambda: bool(_processes_of(tmp_path)))
         demo.send_signal(number)
         out, _ = demo.communicate(timeout=30)
     finally:
@@ -98,12 +90,38 @@ def test_an_interrupted_demo_leaves_nothing(number: signal.Signals, tmp_path: Pa
     assert not list(tmp_path.glob("realtime-assist-demo-*"))
 
 
-def _until_running(folder: Path) -> list[int]:
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not installed")
+def test_a_killed_demo_leaves_no_process(tmp_path: Path) -> None:
+    """Not even an end that cannot be caught leaves a Home Assistant running."""
+    demo = _begun(tmp_path)
+    try:
+        _until(lambda: bool(_processes_of(tmp_path)))
+    finally:
+        demo.kill()
+        demo.communicate(timeout=30)
+    _until(lambda: not _processes_of(tmp_path))
+
+
+def _begun(folder: Path) -> subprocess.Popen[str]:
+    """Begin a demonstration that keeps its scratch folder within `folder`."""
+    command = [sys.executable, "-m", "tests.demo.run", "--json"]
+    options = ["--keep", str(folder / "keep"), "--speech", sys.executable]
+    return subprocess.Popen(  # noqa: S603 - our own module
+        [*command, *options],
+        cwd=_REPOSITORY,
+        env=os.environ | {"TMPDIR": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def _until(condition: Callable[[], bool]) -> None:
     for _ in range(400):
-        if found := _processes_of(folder):
-            return found
+        if condition():
+            return
         time.sleep(0.05)
-    raise AssertionError("Home Assistant was not started")
+    raise AssertionError("it did not come to that")
 
 
 def _processes_of(folder: Path) -> list[int]:

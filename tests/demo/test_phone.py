@@ -1,5 +1,6 @@
 """What the phone recorded is cut so that only the answer is left."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ def test_silence_is_no_answer() -> None:
         answer_of(sent, Sound.silence(3300), _SAID)
 
 
+@pytest.mark.skipif(shutil.which("baresip") is None, reason="baresip is not installed")
 @pytest.mark.usefixtures("socket_enabled")
 async def test_the_phone_lives_in_its_folder_and_on_loopback(tmp_path: Path) -> None:
     """Nobody else on the network can ring, and no sound card is needed."""

@@ -60,8 +60,8 @@ async def test_leaving_ends_whatever_still_runs(tmp_path: Path) -> None:
 async def test_a_missing_program_is_named(tmp_path: Path) -> None:
     """A person learns which program to install."""
     async with Processes(tmp_path) as processes:
-        with pytest.raises(ProcessFailed, match="phone does not start: no-such-program"):
-            await processes.start("phone", ["no-such-program"])
+        with pytest.raises(ProcessFailed, match="phone does not start: there is no absent"):
+            await processes.start("phone", ["absent"])
 
 
 async def test_the_last_words_are_kept(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ from custom_components.realtime_assist.items import (
     FACTS,
     NOW,
     RECAP,
-    Composition,
-    DesiredItem,
     Form,
     call_key,
     hear_key,
@@ -26,69 +24,11 @@ from custom_components.realtime_assist.realtime.operations import (
     CutTo,
     Delete,
     Gate,
-    ItemState,
-    LedgerItem,
     NewSession,
-    Operation,
     Reason,
 )
 
-OPEN = Gate()
-NAMELESS = Capabilities(cut=Cut.NONE, ack_ids=False, error_ids=False)
-
-
-def want(*items: DesiredItem, visible: frozenset[str] = frozenset()) -> Composition:
-    """Return what should be held."""
-    return Composition(desired=items, visible=visible)
-
-
-class Desk:
-    """A ledger whose operations are sent under the ids e1, e2, ..."""
-
-    def __init__(self, caps: Capabilities | None = None) -> None:
-        """Open an empty ledger."""
-        self.ledger = Ledger(caps or Capabilities())
-        self.sent: list[Operation] = []
-
-    def send(
-        self, *items: DesiredItem, gate: Gate = OPEN, visible: frozenset[str] = frozenset()
-    ) -> list[Operation]:
-        """Plan, and send all of it."""
-        operations = self.ledger.plan(want(*items, visible=visible), gate)
-        for operation in operations:
-            assert not isinstance(operation, NewSession)
-            self.sent.append(operation)
-            self.ledger.issue(operation, f"e{len(self.sent)}", now=0)
-        return operations
-
-    def hold(self, *items: DesiredItem, visible: frozenset[str] = frozenset()) -> list[str]:
-        """Let notes be held; return their ids."""
-        ids = []
-        for operation in self.send(*items, visible=visible):
-            assert isinstance(operation, Create)
-            self.ledger.settle_added(operation.remote_id, ItemKind.SYSTEM)
-            ids.append(operation.remote_id)
-        return ids
-
-    def spoken(self, turn_id: str, ms: int = 1000) -> None:
-        """Let a turn be heard and answered, and settle."""
-        self.ledger.begin(turn_id)
-        self.ledger.bind_user(f"{turn_id}_user", turn_id)
-        self.ledger.bind_reply(f"{turn_id}_reply", turn_id)
-        self.ledger.received(f"{turn_id}_reply", ms)
-        self.ledger.settle(turn_id)
-
-    def item(self, remote_id: str) -> LedgerItem:
-        """Return what is known of an item."""
-        return next(i for i in self.ledger.items if i.remote_id == remote_id)
-
-
-def turn(turn_id: str, audience: frozenset[str] = frozenset()) -> tuple[DesiredItem, ...]:
-    """Return what a record says of `Desk.spoken`."""
-    return (
-        native(hear_key(turn_id), audience=audience),
-        native(say_key(turn_id), audience=audience),
-    )
+from .ledger_desk import NAMELESS, OPEN, Desk, turn, want
 
 
 def test_ids_are_short_plain_and_never_used_twice() -> None:
@@ -385,7 +325,7 @@ def test_typed_words_are_sent_once_and_become_part_of_the_turn() -> None:
 
 
 def test_typed_words_that_a_provider_refuses_come_back_with_the_history() -> None:
-    """What you typed is known in the next turn, even if the provider did not take it in this one."""
+    """What you typed is known in the next turn, even if the provider refused it in this one."""
     desk = Desk(NAMELESS)
     desk.ledger.begin("7")
     (operation,) = desk.ledger.plan(want(), OPEN, [note(hear_key("7"), "hello")])
@@ -419,134 +359,6 @@ def test_pressure_begins_anew_only_when_nobody_is_in_a_turn() -> None:
     desk.ledger.begin("8")
     desk.ledger.bind_user("item", "8")
     assert desk.ledger.plan(want(*turn("7")), Gate(hard=True)) == []
-
-
-def test_three_refusals_and_an_item_is_lost() -> None:
-    """A provider that refuses is not asked for ever; what may not be seen is left behind."""
-    desk = Desk()
-    (held,) = desk.hold(note(FACTS, "code"))
-    desk.ledger.revoke({FACTS})
-    for number in (2, 3, 4):
-        assert desk.send() == [Delete(held)]
-        assert desk.ledger.settle_error(f"e{number}")
-    assert desk.item(held).state is ItemState.LOST
-    assert desk.ledger.plan(want(), OPEN) == [NewSession(Reason.REVOKED)]
-    assert desk.ledger.counts == Counts(created=1, refused=3, failed=1)
-
-
-def test_a_note_that_is_refused_three_times_is_given_up() -> None:
-    """A note that a provider does not like costs a few frames, and no turn."""
-    desk = Desk()
-    for number in (1, 2, 3):
-        assert len(desk.send(note(FACTS, "f"))) == 1
-        desk.ledger.settle_error(f"e{number}")
-    assert desk.send(note(FACTS, "f")) == []
-    assert len(desk.send(note(FACTS, "other"))) == 1
-    assert desk.ledger.counts.failed == 1
-
-
-def test_an_error_of_something_else_settles_nothing() -> None:
-    """A refused commit does not undo a note."""
-    desk = Desk()
-    desk.send(note(FACTS, "f"))
-    assert not desk.ledger.settle_error("commit_1")
-    assert desk.ledger.outstanding == 1
-
-
-def test_an_error_without_an_id_is_taken_for_the_oldest_operation() -> None:
-    """Servers that do not say what they mean are still understood."""
-    desk = Desk(NAMELESS)
-    desk.hold(note(FACTS, "code"))
-    desk.ledger.revoke({FACTS})
-    desk.send(note(FACTS, "none"))
-    assert desk.ledger.settle_error(None)
-    states = [item.state for item in desk.ledger.items]
-    assert states == [ItemState.HELD, ItemState.SENT]
-    assert not Ledger(NAMELESS).settle_error(None)
-
-
-def test_a_create_that_was_refused_by_a_guess_is_tried_again_and_not_believed_gone() -> None:
-    """A wrong guess neither loses a memory nor keeps one that was forgotten."""
-    desk = Desk(NAMELESS)
-    (create,) = desk.send(note(FACTS, "code"))
-    assert isinstance(create, Create)
-    desk.ledger.settle_error(None)
-    assert len(desk.hold(note(FACTS, "code"))) == 1
-    desk.ledger.revoke({FACTS})
-    assert desk.ledger.plan(want(), OPEN) == [NewSession(Reason.REVOKED)]
-    desk.ledger.settle_added(create.remote_id, ItemKind.USER)
-    assert desk.item(create.remote_id).state is ItemState.HELD
-
-
-def test_removals_go_one_by_one_where_acknowledgements_name_nothing() -> None:
-    """A server that acknowledges anonymously is never misunderstood."""
-    desk = Desk(NAMELESS)
-    first, second = desk.hold(note(FACTS, "code"), note(RECAP, "code"))
-    desk.ledger.revoke({FACTS, RECAP})
-    assert desk.send() == [Delete(first)]
-    assert desk.send() == []
-    desk.ledger.settle_deleted("")
-    assert desk.send() == [Delete(second)]
-    desk.ledger.settle_deleted("")
-    assert desk.ledger.items == ()
-    assert desk.ledger.counts.deleted == 2
-
-
-def test_an_anonymous_removal_that_is_never_answered_ends_the_trust() -> None:
-    """A late answer cannot make a forgotten thing look gone that is still there."""
-    desk = Desk(NAMELESS)
-    desk.hold(note(FACTS, "code"), note(RECAP, "code"))
-    desk.ledger.revoke({FACTS, RECAP})
-    desk.send()
-    due = desk.ledger.deadline
-    assert due == 3.0
-    assert [desk.ledger.settle_expired(now) for now in (2.9, due)] == [0, 1]
-    assert desk.ledger.plan(want(), OPEN) == [NewSession(Reason.REVOKED)]
-
-
-def test_a_create_that_is_never_acknowledged_is_taken_as_done() -> None:
-    """A slow server is not told everything twice."""
-    desk = Desk()
-    (create,) = desk.send(note(FACTS, "f"))
-    assert isinstance(create, Create)
-    desk.ledger.settle_expired(10)
-    assert desk.send(note(FACTS, "f")) == []
-    desk.ledger.settle_added(create.remote_id, ItemKind.SYSTEM)
-    assert desk.ledger.counts == Counts(created=1, expired=1)
-
-
-def test_acknowledgements_may_come_in_any_order() -> None:
-    """A server that takes its time with one thing does not confuse the others."""
-    desk = Desk()
-    first, second = desk.send(note(RECAP, "r"), note(FACTS, "f"))
-    assert isinstance(first, Create)
-    assert isinstance(second, Create)
-    desk.ledger.settle_added(second.remote_id, ItemKind.SYSTEM)
-    assert desk.item(first.remote_id).state is ItemState.SENT
-    assert desk.item(second.remote_id).state is ItemState.HELD
-
-
-def test_an_answer_that_comes_twice_changes_nothing() -> None:
-    """A server that repeats itself is harmless."""
-    desk = Desk()
-    (held,) = desk.hold(note(FACTS, "f"))
-    desk.ledger.settle_added(held, ItemKind.SYSTEM)
-    desk.ledger.revoke({FACTS})
-    desk.send()
-    for _ in range(2):
-        desk.ledger.settle_deleted(held)
-    assert not desk.ledger.settle_error("e2")
-    assert desk.ledger.counts == Counts(created=1, deleted=1)
-
-
-def test_everything_outstanding_of_an_item_ends_with_it() -> None:
-    """An item that the server dropped by itself leaves nothing to wait for."""
-    desk = Desk()
-    desk.spoken("7")
-    desk.send(native(hear_key("7")), native(say_key("7"), cut_ms=300))
-    desk.ledger.settle_deleted("7_reply")
-    assert desk.ledger.outstanding == 0
-    assert desk.ledger.settle_expired(10) == 0
 
 
 def test_a_new_session_keeps_the_numbers_of_the_open_turn() -> None:

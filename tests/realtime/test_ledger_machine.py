@@ -15,7 +15,8 @@ from custom_components.realtime_assist.realtime import reconcile
 from custom_components.realtime_assist.realtime.operations import Gate
 from custom_components.realtime_assist.realtime.rules import RULES, Rule
 
-from .ledger_world import PERSONALITIES, House, Personality, Turn
+from .ledger_server import PERSONALITIES, Personality
+from .ledger_world import House, Turn
 
 SPEAKERS = (None, "speaker:anna", "speaker:bert")
 

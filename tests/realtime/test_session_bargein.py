@@ -9,6 +9,7 @@ from custom_components.realtime_assist.realtime.replies import ReplyEnd
 from custom_components.realtime_assist.realtime.session import SessionState
 from tests.loopback import (
     Call,
+    Delay,
     Error,
     Fault,
     LoopbackServer,
@@ -43,12 +44,14 @@ async def test_barge_in_cuts_then_cancels_and_the_next_question_is_answered() ->
         first = await answering(house, 1000)
         first.interrupt(400)
         received = first.speech.received_ms
+        said = first.record.said
         result = await house.take(first)
         assert result.replies[-1] == ReplyEnd(incomplete=True)
         house.close(result, heard_ms={0: 400})
         second = await house.voice_turn()
         assert second.text == "Yes."
         assert first.speech.received_ms == received
+        assert first.record.said == said
         assert first.record.interrupted
         kinds = [e["type"] for e in server.session.received]
         assert kinds.index("conversation.item.truncate") + 1 == kinds.index("response.cancel")
@@ -153,8 +156,8 @@ async def test_a_cancelled_turn_leaves_nothing_behind() -> None:
 
 async def test_a_question_while_the_last_answer_still_comes() -> None:
     """Two turns overlap: the second is committed at once, and answered after the first."""
-    brain = ScriptedBrain(replies=[Speech("First.", ms=2000), "Second."])
-    async with LoopbackServer(brain) as server, rig(server) as house:
+    brain = ScriptedBrain(replies=[Speech("First.", ms=6000), "Second."])
+    async with LoopbackServer(brain, clock=RealClock(4)) as server, rig(server) as house:
         first = await answering(house)
         second = house.begin()
         await house.speak(second)
@@ -227,8 +230,11 @@ async def test_a_response_that_nobody_asked_for_is_stopped() -> None:
 async def test_the_last_audio_may_come_behind_the_end() -> None:
     """The last syllable is heard, though the server sends it a moment too late."""
     brain = ScriptedBrain(replies=[Speech("Six seconds.", ms=6000)])
-    fault = Fault("response.output_audio.delta", Reorder(after="response.done"), nth=5)
-    async with LoopbackServer(brain, faults=[fault]) as server, rig(server) as house:
+    faults = [
+        Fault("response.output_audio.delta", Reorder(after="response.done"), nth=5),
+        Fault("response.output_audio.delta", Delay(0.4, overtake=True), nth=24),
+    ]
+    async with LoopbackServer(brain, faults=faults) as server, rig(server) as house:
         result = await house.voice_turn()
         assert abs(len(result.audio) / 48 - 6000) < 5
 

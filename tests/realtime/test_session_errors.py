@@ -17,6 +17,7 @@ from custom_components.realtime_assist.realtime.model import (
 )
 from custom_components.realtime_assist.realtime.session import SessionState
 from tests.loopback import (
+    Call,
     Error,
     Failure,
     Fault,
@@ -90,6 +91,17 @@ async def test_a_response_that_fails(failure: Failure | None, error: type[Realti
         assert type(result.end.failure) is error
         assert (await house.voice_turn()).text == "Yes."
         assert house.session.last_failure is None
+
+
+async def test_a_call_of_a_failed_response_is_not_run() -> None:
+    """A lamp is not switched by an answer that the model did not finish."""
+    call = Call("HassTurnOn", "{}")
+    brain = ScriptedBrain(replies=[Reply((call,), failure=Failure())], default="Yes.")
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        result = await house.voice_turn()
+        assert not result.calls
+        assert isinstance(result.end.failure, ResponseFailed)
+        assert (await house.voice_turn()).text == "Yes."
 
 
 async def test_an_answer_that_is_cut_by_the_provider() -> None:

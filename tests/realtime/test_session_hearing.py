@@ -11,6 +11,7 @@ from custom_components.realtime_assist.realtime.listening import Ended
 from custom_components.realtime_assist.realtime.replies import ReplyEnd
 from tests.loopback import (
     LOCALAI,
+    NO_DELETE,
     PERSONALITIES,
     Delay,
     Fault,
@@ -109,6 +110,22 @@ async def test_an_empty_transcript_of_loud_speech() -> None:
         assert (await house.take(exchange)).text == "Yes."
 
 
+async def test_noise_where_nothing_can_be_deleted() -> None:
+    """A false wake costs no new session, also where the noise cannot be taken away."""
+    brain = ScriptedBrain(default="Yes.")
+    async with (
+        LoopbackServer(brain, personality=NO_DELETE, any_model=True) as server,
+        rig(server, compatible=True) as house,
+    ):
+        exchange = await ask(house, quiet(800))
+        await house.until(lambda: bool(exchange.record.said))
+        exchange.cancel()
+        exchange.close()
+        house.session.settle(exchange.turn_id)
+        assert (await house.voice_turn()).text == "Yes."
+        assert len(server.sessions) == 1
+
+
 @pytest.mark.parametrize("ms", [0, 50, 99])
 async def test_less_than_a_tenth_of_a_second(ms: int) -> None:
     """A click is no question, and causes no error at the provider."""
@@ -183,6 +200,19 @@ async def talk(exchange: Exchange, *parts: bytes) -> None:
                 return
             exchange.append(pcm[start : start + 640])
             await asyncio.sleep(0.0005)
+
+
+async def test_a_provider_that_commits_a_moment_later() -> None:
+    """The end of speech and the item of it may come apart; nothing is committed twice."""
+    fault = Fault("input_audio_buffer.committed", Delay(2))
+    async with LoopbackServer(faults=[fault]) as server, listening_rig(server) as house:
+        exchange = house.begin()
+        speaking = asyncio.create_task(talk(exchange, speech(1500), quiet(20_000)))
+        assert await exchange.speech_ended() is Ended.PROVIDER
+        exchange.end_of_speech(respond=True)
+        assert (await house.take(exchange)).end.failure is None
+        await speaking
+        assert not server.session.count("input_audio_buffer.commit")
 
 
 @pytest.mark.parametrize("kind", ["server_vad", "semantic_vad"])

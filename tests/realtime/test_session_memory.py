@@ -43,7 +43,7 @@ async def test_a_session_resumes_with_what_was_said() -> None:
         assert "[recap] turn1" in told(brain)
         assert "cat=Minka" in told(brain)
         kinds = [event["type"] for event in server.session.received]
-        assert kinds.index("conversation.item.create") < kinds.index("input_audio_buffer.commit")
+        assert kinds.index("conversation.item.create") < kinds.index("input_audio_buffer.append")
 
 
 async def test_the_socket_is_closed_when_nobody_speaks() -> None:

@@ -192,6 +192,8 @@ class Floor:
             return False
         flight.response_id = event.response_id
         self._timers.stop("created")
+        if self.committing is flight.exchange:
+            self.committed()  # it was asked for behind the commit
         if flight.dropped:
             self._link.send(CancelResponse(event.response_id))
         else:

@@ -167,7 +167,9 @@ class Router:
         self._works = True
         known = any(item.remote_id == event.item_id for item in self._ledger.items)
         if event.kind is ItemKind.USER and not known and self._floor.committing is not None:
+            # Some servers announce the item and never say that they committed it.
             self._bind(event.item_id, self._floor.committing)
+            self._floor.committed()
         self._ledger.settle_added(event.item_id, event.kind, event.call_id)
         self._host.boundary()
 

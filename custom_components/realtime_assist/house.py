@@ -1,14 +1,15 @@
 """One per Home Assistant: owns the memory, whatever accounts and assistants there are.
 
-actions ──> House.async_update ──> facts (ContextStore), threads (MemoryStorage) ──> disk
-                              └──> every live session that can see them follows
+turns that are over ──> House.join ──> threads (MemoryStorage) ──> disk
+actions, tools ──> House.changes ──> the same, and facts (ContextStore)
+                               └──> every live session that can see them follows
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.core import HomeAssistant, callback
@@ -16,15 +17,14 @@ from homeassistant.helpers.event import async_track_time_interval
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
+from .changes import Changes, MemoryUpdate
 from .const import DOMAIN
 from .memory.compression import checkpoint, committed
 from .memory.context import ContextStore
-from .memory.entries import NotJson, Retention
 from .memory.problems import StorageProblem, Trouble
 from .memory.scopes import ScopeKey
 from .memory.storage import MemoryStorage
-from .memory.transcript import LineKind, Summary, SummaryLine, Thread, ThreadKey, TurnRecord
-from .memory.writing import EntryOptions
+from .memory.transcript import Thread, ThreadKey, TurnRecord
 from .pipeline.watch import async_watch_satellites
 from .repairs import Issue, async_report
 
@@ -42,18 +42,16 @@ _EXPIRE_EVERY: Final = timedelta(minutes=1)
 DATA_HOUSE: Final[HassKey[House]] = HassKey(DOMAIN)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryUpdate:
-    """What `memory.update` was asked for."""
+class Compacted(StrEnum):
+    """What became of a summary that was asked for."""
 
-    scopes: tuple[ScopeKey, ...] = ()
-    """Whose memory it is about; none: no change, every live session is brought up to date."""
-    entries: Mapping[str, Any] = field(default_factory=dict)
-    """Key -> value, or key -> a mapping of `value` and options (see `_OPTION_TYPES`)."""
-    forget: tuple[str, ...] = ()
-    summary: str | None = None
-    full: bool = False
-    """Open new sessions instead of changing the open ones."""
+    SUMMARIZED = "summarized"
+    UP_TO_DATE = "up_to_date"
+    """A new session is told all of it word for word anyway."""
+    RUNNING = "running"
+    """Another one is being made."""
+    CHANGED = "changed"
+    """The history became another one meanwhile; it is tried again after the next turn."""
 
 
 @callback
@@ -71,6 +69,7 @@ class House:
         """Open the memory; nothing is read before an account is set up."""
         self.hass = hass
         self.hubs: set[Hub] = set()
+        self.changes: Final = Changes(self)
         self._open()
         self._unwatch: Callable[[], None] | None = None
         self._loading: asyncio.Task[None] | None = None
@@ -109,6 +108,11 @@ class House:
         """Let go of what is over; sessions that were told of it are told anew."""
         self.context.expire()
 
+    async def async_loaded(self) -> None:
+        """Wait until the facts of all scopes are read."""
+        if self._loading is not None:
+            await asyncio.shield(self._loading)
+
     async def async_remove(self) -> None:
         """Remove everything that is remembered: the last account is gone."""
         if self._loading is not None:
@@ -128,99 +132,8 @@ class House:
         """Return a thread as it is now; empty if it was not loaded."""
         return self.storage.thread(key) or Thread(key=key)
 
-    @callback
-    def join(self, key: ThreadKey, record: TurnRecord, resume_tokens: int) -> None:
-        """Let a turn that is over join its thread; other sessions of that thread learn of it."""
-        self.storage.save_thread(self.thread(key).joined(record))
-        for projection in self._projections():
-            if projection.key == key:
-                projection.session.changed()
-        self._compact(key, resume_tokens)
-
-    @callback
-    def _compact(self, key: ThreadKey, resume_tokens: int) -> None:
-        """Summarise what a resumed session has no room for; one run per thread at a time."""
-        if key in self._compacting:
-            return
-        self._compacting.add(key)
-        self.hass.async_create_background_task(
-            self._async_compact(key, resume_tokens), f"{DOMAIN} summary"
-        )
-
-    async def _async_compact(self, key: ThreadKey, resume_tokens: int) -> None:
-        try:
-            made = await self.hass.async_add_executor_job(
-                checkpoint, self.thread(key), resume_tokens, dt_util.utcnow()
-            )
-            if made is not None:
-                self.storage.save_thread(committed(self.thread(key), made))
-        finally:
-            self._compacting.discard(key)
-
-    # Updates
-
-    async def async_update(self, update: MemoryUpdate) -> dict[str, Any]:
-        """Change entries or a summary, and bring every live session that sees them up to date.
-
-        Returns the response of the action. Raises NotJson or ValueError for an entry that cannot be
-        kept, ScopeRefused where nothing may be written; nothing was changed then.
-        """
-        await self.storage.async_load_scopes(update.scopes)
-        written = self._write(update)
-        forgotten = await self._async_forget(update)
-        if update.summary is not None:
-            await self._async_set_summary(update.scopes, update.summary)
-        sessions = await asyncio.gather(
-            *(
-                self._async_refresh(projection, update)
-                for projection in list(self._projections())
-                if not update.scopes or not set(update.scopes).isdisjoint(projection.visible)
-            )
-        )
-        return {
-            "sessions": list(sessions),
-            "entries": {"set": written, "forgotten": forgotten},
-        }
-
-    def _projections(self) -> Iterator[Projection]:
-        for hub in self.hubs:
-            yield from hub.projections()
-
-    def _write(self, update: MemoryUpdate) -> int:
-        """Write the entries, all or none; return how many there are now."""
-        asked = [
-            (scope, key, *_value_and_options(value))
-            for scope in update.scopes
-            for key, value in update.entries.items()
-        ]
-        for scope, key, value, options in asked:
-            self.context.check(scope, key, value, **options)
-        for scope, key, value, options in asked:
-            self.context.set(scope, key, value, **options)
-        return len(asked)
-
-    async def _async_forget(self, update: MemoryUpdate) -> int:
-        """Forget entries, and what was said in their words; return how many entries there were.
-
-        It is on the disk on return, as far as the disk takes it.
-        """
-        if not update.forget:
-            return 0
-        words: set[str] = set()
-        forgotten = 0
-        for scope in update.scopes:
-            gone = [e for e in self.context.visible((scope,)) if e.key in update.forget]
-            words.update(*(entry.words for entry in gone))
-            forgotten += len(self.context.forget(scope, update.forget))
-            await self.storage.async_remove_copies(scope)
-        turns = await self.storage.async_forget_words(words)
-        await self.storage.async_flush()
-        for projection in self._projections():
-            projection.forgotten(turns.get(projection.key))
-        return forgotten
-
-    async def _async_set_summary(self, scopes: tuple[ScopeKey, ...], text: str) -> None:
-        """Replace what the threads of these scopes say of earlier turns, for every assistant."""
+    async def async_thread_keys(self, scopes: Collection[ScopeKey]) -> list[ThreadKey]:
+        """Return the threads of these scopes, sorted: those that are, and those that may become."""
         keys = {key for key in await self.storage.async_thread_keys() if key.scope in scopes}
         keys |= {
             ThreadKey(assistant=assistant, scope=scope)
@@ -228,28 +141,92 @@ class House:
             for assistant in hub.assistants
             for scope in scopes
         }
-        for key in sorted(keys, key=str):
-            thread = await self.storage.async_load_thread(key)
-            line = SummaryLine(kind=LineKind.GIST, text=text, at=dt_util.now())
-            upto = thread.summary.upto if thread.summary else 0
-            summary = Summary(lines=(line,), upto=upto, made_by="action", at=dt_util.utcnow())
-            # Another revision: a summary that is being made now is unfit, and sessions retell this.
-            self.storage.save_thread(replace(thread, summary=summary, revision=thread.revision + 1))
+        return sorted(keys, key=str)
 
-    async def _async_refresh(self, projection: Projection, update: MemoryUpdate) -> dict[str, Any]:
-        """Bring one session up to date and say how it went."""
-        result = await projection.session.refresh(full=update.full, seconds=_REFRESH_SECONDS)
+    @callback
+    def join(self, key: ThreadKey, record: TurnRecord, resume_tokens: int) -> None:
+        """Let a turn that is over join its thread; other sessions of that thread learn of it.
+
+        One that holds what was forgotten while it was open joins nothing, and is withdrawn.
+        """
+        withdrawn = self.changes.forgotten_meanwhile(record)
+        if not withdrawn:
+            self.storage.save_thread(self.thread(key).joined(record))
+        for projection in self.projections():
+            if projection.key == key:
+                if withdrawn:
+                    projection.forgotten((record.id,))
+                projection.session.changed()
+        if not withdrawn:
+            self.hass.async_create_background_task(
+                self.async_compact(key, resume_tokens), f"{DOMAIN} summary"
+            )
+
+    async def async_compact(self, key: ThreadKey, resume_tokens: int) -> Compacted:
+        """Summarise what a resumed session has no room for; one run per thread at a time.
+
+        The thread must be loaded.
+        """
+        if key in self._compacting:
+            return Compacted.RUNNING
+        self._compacting.add(key)
+        try:
+            made = await self.hass.async_add_executor_job(
+                checkpoint, self.thread(key), resume_tokens, dt_util.utcnow()
+            )
+            if made is None:
+                return Compacted.UP_TO_DATE
+            before = self.thread(key)
+            after = committed(before, made)
+            self.storage.save_thread(after)
+            return Compacted.CHANGED if after is before else Compacted.SUMMARIZED
+        finally:
+            self._compacting.discard(key)
+
+    # Sessions
+
+    def projections(self) -> Iterator[Projection]:
+        """Return the sessions of all accounts, open or not."""
+        for hub in self.hubs:
+            yield from hub.projections()
+
+    def seeing(self, scopes: Collection[ScopeKey]) -> list[Projection]:
+        """Return the sessions that can see any of these scopes; of none: all sessions."""
+        return [
+            projection
+            for projection in self.projections()
+            if not scopes or not set(scopes).isdisjoint(projection.visible)
+        ]
+
+    @callback
+    def follow(self, scopes: Collection[ScopeKey]) -> None:
+        """Let the sessions that can see these scopes follow at their next boundary."""
+        for projection in self.seeing(scopes):
+            projection.session.changed()
+
+    async def async_update(self, update: MemoryUpdate) -> dict[str, Any]:
+        """Change entries or a summary, and bring every live session that sees them up to date.
+
+        Returns the response of the action; raises as `Changes.async_apply` does.
+        """
+        changed = await self.changes.async_apply(update)
         return {
-            "satellite": projection.origin.satellite_entity_id,
-            "device_id": projection.origin.device_id,
-            "state": result.state.value,
-            "created": result.created,
-            "deleted": result.deleted,
-            "superseded": result.superseded,
-            "failed": result.failed,
-            "rebuilt": result.rebuilt,
-            "took_ms": result.took_ms,
+            "sessions": await self.async_refresh(self.seeing(update.scopes), full=update.full),
+            "entries": {"set": changed.set, "forgotten": changed.forgotten},
         }
+
+    async def async_reset(self, scopes: Collection[ScopeKey]) -> list[dict[str, Any]]:
+        """End the conversations that can see these scopes; each goes on in a new session."""
+        reset = self.seeing(scopes)
+        for projection in reset:
+            projection.end_conversation()
+        return await self.async_refresh(reset, full=True)
+
+    async def async_refresh(
+        self, projections: Iterable[Projection], *, full: bool
+    ) -> list[dict[str, Any]]:
+        """Bring sessions up to date, together, and say of each how it went."""
+        return await asyncio.gather(*(_async_refresh(each, full=full) for each in projections))
 
     @callback
     def _storage_problem(self, problem: StorageProblem) -> None:
@@ -265,33 +242,17 @@ class House:
             )
 
 
-_OPTION_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
-    "retention": str,
-    "expires_in": (int, float),
-    "max_turns": int,
-    "tags": list,
-    "priority": int,
-    "metadata": dict,
-    "pinned": bool,
-}
-
-
-def _value_and_options(given: object) -> tuple[object, EntryOptions]:
-    """Return what an action gave for a key: a value, or a mapping of a value and its options.
-
-    A mapping counts as options only if it has `value` and nothing that is none. Raises NotJson for
-    an option of a wrong type.
-    """
-    if (
-        not isinstance(given, Mapping)
-        or "value" not in given
-        or given.keys() - _OPTION_TYPES.keys() - {"value"}
-    ):
-        return given, {}
-    options: dict[str, Any] = {name: value for name, value in given.items() if name != "value"}
-    for name, value in options.items():
-        if not isinstance(value, _OPTION_TYPES[name]):
-            raise NotJson(name, type(value).__name__)
-    if "retention" in options:
-        options["retention"] = Retention(options["retention"])
-    return given["value"], EntryOptions(**options)  # type: ignore[typeddict-item]  # checked above by name
+async def _async_refresh(projection: Projection, *, full: bool) -> dict[str, Any]:
+    """Bring one session up to date and say how it went."""
+    result = await projection.session.refresh(full=full, seconds=_REFRESH_SECONDS)
+    return {
+        "satellite": projection.origin.satellite_entity_id,
+        "device_id": projection.origin.device_id,
+        "state": result.state.value,
+        "created": result.created,
+        "deleted": result.deleted,
+        "superseded": result.superseded,
+        "failed": result.failed,
+        "rebuilt": result.rebuilt,
+        "took_ms": result.took_ms,
+    }

@@ -131,8 +131,7 @@ class Projection:
             self.key = key
             self.session.restart()
         if time.monotonic() - self._last_turn > self._conversation_seconds:
-            self._house.context.end_session(self._session_key, self.visible)
-            self._epoch = uuid4().hex
+            self.end_conversation()
 
     @callback
     def begin(self, turn: Turn, *, voice: bool) -> Exchange:
@@ -179,6 +178,13 @@ class Projection:
         if turns is not None:
             gone += [RECAP, *map(meanwhile_key, turns), *(f"turn:{turn}" for turn in turns)]
         self.session.revoke(gone)
+
+    @callback
+    def end_conversation(self) -> None:
+        """End what belongs to this conversation alone; history and facts stay."""
+        self._house.context.end_session(self._session_key, self.visible)
+        if self.key.scope.scope is not Scope.SESSION:
+            self._epoch = uuid4().hex
 
     @callback
     def _report_left_out(self, api_ids: tuple[str, ...]) -> None:

@@ -40,8 +40,9 @@ from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.yaml import load_yaml_dict
 
+from .changes import MemoryUpdate
 from .const import DOMAIN
-from .house import House, MemoryUpdate, async_get_house
+from .house import House, async_get_house
 from .memory.context import ScopeRefused
 from .memory.entries import NotJson
 from .memory.scopes import GLOBAL, Scope, ScopeKey

@@ -102,6 +102,18 @@ class ContextStore:
         """Raise what `set` would raise, and write nothing."""
         self._written(scope, key, value, options)
 
+    def restore(self, entry: ContextEntry) -> None:
+        """Put an entry as an export holds it, over what is there; a forgetting of its key is over.
+
+        Raises NotJson or ValueError for what cannot be kept, ScopeRefused where nothing may be.
+        """
+        self.check(entry.scope, entry.key, entry.value)
+        held = self._writable(entry.scope)
+        held.unbury(entry.key)
+        held.put(entry)
+        held.make_room(self._now(), entry)
+        self._changed(entry.scope)
+
     def learn(
         self, scope: ScopeKey, key: str, value: object, **options: Unpack[EntryOptions]
     ) -> ContextEntry | None:

@@ -14,7 +14,8 @@ import aiohttp
 
 from .processes import Processes
 from .report import Reporter, StepResult
-from .scene import Provider, set_up
+from .scene import set_up
+from .server import Provider
 from .story import STEPS, Told
 
 LIMIT_SECONDS = 270.0

@@ -2,11 +2,11 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import aiohttp
@@ -16,8 +16,8 @@ from .house import INTEGRATION, House, Started, kitchen, light
 from .listener import Listener
 from .phone import Call, Phone, Satellite
 from .ports import free_tcp_port, free_udp_port
-from .processes import Processes, ProcessFailed, Running
-from .relay import Relay
+from .processes import Processes
+from .server import Provider, served
 from .sound import Sound
 from .wire import Frame, Wire
 
@@ -26,21 +26,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 RESUME_TOKENS = 150
 """The least that shows it; an assistant has ten times as many by default."""
 
-_SERVER_SECONDS = 60.0
 _ANSWER_SECONDS = 40.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
-    """Whom the house talks to: nobody's address means the server of this repository."""
-
-    key: str = field(default="demonstration", repr=False)
-    upstream: str | None = None
-
-    @property
-    def real(self) -> bool:
-        """Whether a real provider answers."""
-        return self.upstream is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,32 +94,26 @@ class Scene:
         return self._satellite
 
     @property
-    def listener(self) -> Listener:
-        """The ear."""
+    def _ear(self) -> Listener:
         assert self._listener is not None
         return self._listener
 
     async def serve(self, provider: Provider) -> str:
-        """Start the server that speaks, or the way to the real one; return its address.
+        """Start whom the house talks to; return the address.
 
         Raises:
             ProcessFailed: it does not start.
 
         """
-        log = self._scratch / "wire.jsonl"
-        if provider.upstream is not None:
-            relay = await self._stack.enter_async_context(Relay(provider.upstream, log))
-            return relay.base_url
-        running = await self.processes.start(
-            "server",
-            [
-                *(str(self._speech), "-m", "tests.loopback", "--brain", "speaking"),
-                *("--key", provider.key, "--log", str(log)),
-            ],
-            cwd=REPOSITORY,
-            piped=True,
+        return await self._stack.enter_async_context(
+            served(
+                provider,
+                processes=self.processes,
+                python=self._speech,
+                repository=REPOSITORY,
+                log=self.wire.path,
+            )
         )
-        return str((await _first_line(running))["base_url"])
 
     async def listen(self) -> None:
         """Load the recogniser that hears the answers again."""
@@ -224,17 +204,27 @@ class Scene:
         call: Call = await self.phone.call(
             self.client, self.satellite.entity_id, sound, seconds=_ANSWER_SECONDS
         )
-        wav = self.keep / f"{name}.wav"
-        await asyncio.to_thread(call.heard.save, wav)
+        wav, heard = await self.hear_again(name, call.heard)
         return Spoken(
             said=text,
             understood=await self._understood(),
-            heard=await self.listener.words(wav),
+            heard=heard,
             wav=wav,
             delay_ms=call.delay_ms,
             seconds=call.seconds,
             frames=self.wire.since(mark),
         )
+
+    async def hear_again(self, name: str, answer: Sound) -> tuple[Path, str]:
+        """Keep an answer as NAME.wav; return its place and the words in it.
+
+        It is heard from the scratch folder: another demonstration may keep its own answers in the
+        same place.
+        """
+        own, kept = self._scratch / f"{name}.wav", self.keep / f"{name}.wav"
+        await asyncio.to_thread(answer.save, own)
+        await asyncio.to_thread(shutil.copyfile, own, kept)
+        return kept, await self._ear.words(own)
 
     def stored_thread(self) -> dict[str, Any]:
         """Return what lies on disk of all that was said in the kitchen.
@@ -283,20 +273,3 @@ async def set_up(
         yield scene
     finally:
         await scene.close()
-
-
-async def _first_line(running: Running) -> dict[str, Any]:
-    """Return the line of JSON with which a server says that it is ready."""
-    stdout = running.process.stdout
-    assert stdout is not None
-    begun = monotonic()
-    try:
-        async with asyncio.timeout(_SERVER_SECONDS):
-            line = await stdout.readline()
-    except TimeoutError:
-        waited = monotonic() - begun
-        raise ProcessFailed(f"{running.name} is not ready after {waited:.0f} s") from None
-    if not line:
-        raise ProcessFailed(f"{running.name} ended:\n{running.tail()}")
-    ready: dict[str, Any] = json.loads(line)
-    return ready

@@ -13,7 +13,8 @@ from . import wire
 from .house import state_of
 from .latency import measure
 from .report import StepResult
-from .scene import Provider, Scene, Spoken
+from .scene import Scene, Spoken
+from .server import Provider
 from .sound import Sound, converted, speak
 from .wire import Frame
 
@@ -184,13 +185,13 @@ async def latency(scene: Scene, told: Told) -> StepResult:
     said = "what can you do for me"
     sound = await speak(said)
     measured = await measure(scene.client, scene.http, scene.pipeline, sound)
-    wav = scene.keep / "latency.wav"
-    await asyncio.to_thread((await converted(measured.audio)).save, wav)
+    wav, heard = await scene.hear_again("latency", await converted(measured.audio))
     phones = sorted(one.delay_ms for one in told.spoken if one.delay_ms is not None)
     evidence = {
         "said": said,
         "understood": measured.words,
-        "heard": await scene.listener.words(wav),
+        "heard": heard,
+        "wav": str(wav),
         "end_of_speech_ms": measured.end_of_speech_ms,
         "transcript_ms": measured.transcript_ms,
         "first_byte_ms": measured.first_byte_ms,
@@ -198,7 +199,8 @@ async def latency(scene: Scene, told: Told) -> StepResult:
         "phone_first_sound_ms": phones[len(phones) // 2] if phones else None,
         "phone": "Home Assistant's voip plays an answer when it is complete, after a beep",
     }
-    return StepResult(step="latency", ok=measured.first_byte_ms > 0, evidence=evidence)
+    well = measured.first_byte_ms > 0 and bool(heard)
+    return StepResult(step="latency", ok=well, evidence=evidence)
 
 
 STEPS = (

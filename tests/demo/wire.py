@@ -41,17 +41,17 @@ class Wire:
 
     def __init__(self, path: Path) -> None:
         """Read the log at `path`, which may come later."""
-        self._path = path
+        self.path = path
 
     def mark(self) -> int:
         """Return a position: what is logged from now on lies behind it."""
-        return self._path.stat().st_size if self._path.exists() else 0
+        return self.path.stat().st_size if self.path.exists() else 0
 
     def since(self, mark: int = 0) -> tuple[Frame, ...]:
         """Return the events behind a position, in order."""
-        if not self._path.exists():
+        if not self.path.exists():
             return ()
-        with self._path.open("rb") as log:
+        with self.path.open("rb") as log:
             log.seek(mark)
             data = log.read()
         # A line that is being written counts the next time.

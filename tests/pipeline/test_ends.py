@@ -1,6 +1,7 @@
 """How a turn ends: interrupted, cancelled, silent, or never ours."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from homeassistant.components import assist_satellite
@@ -65,18 +66,27 @@ async def test_a_stop_word_keeps_what_was_heard(house: Home) -> None:
     assert "eight" not in record.said[0].heard_words
 
 
-@pytest.mark.parametrize("moment", ["listening", "processing", "first_words"])
+MOMENTS: dict[str, Callable[[Home], object]] = {
+    "wake": lambda house: "run-start" in house.kitchen.kinds,
+    "listening": lambda house: "stt-start" in house.kitchen.kinds,
+    "socket": lambda house: house.server.sessions,
+    "speech": lambda house: house.server.total("input_audio_buffer.append"),
+    "commit": lambda house: house.server.total("input_audio_buffer.commit"),
+    "response": lambda house: house.server.total("response.create"),
+    "words": lambda house: "stt-end" in house.kitchen.kinds,
+    "thinking": lambda house: "intent-start" in house.kitchen.kinds,
+    "first words": lambda house: "intent-progress" in house.kitchen.kinds,
+    "streaming": lambda house: house.kitchen.streamed,
+    "speaking": lambda house: any(turn.speaking for turn in async_open_turns(house.hass)),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
 async def test_a_cancelled_run_leaves_nothing_behind(house: Home, moment: str) -> None:
     """Who hangs up leaves no task and no cached half of an answer, and the next run works."""
     house.replies.extend([Speech("A long answer follows here.", ms=60_000), "Back again."])
-    run = asyncio.create_task(house.kitchen.hear(speech(200, wait=0.005)))
-    if moment == "listening":
-        await house.until(lambda: "stt-start" in house.kitchen.kinds)
-    elif moment == "processing":
-        await house.until(lambda: "intent-start" in house.kitchen.kinds)
-    else:
-        await house.until(lambda: house.kitchen.streamed)
-    await asyncio.sleep(0.02)
+    run = asyncio.create_task(house.kitchen.hear(speech(200, wait=0.002)))
+    await house.until(lambda: MOMENTS[moment](house))
     run.cancel()
     await asyncio.gather(run, return_exceptions=True)
     await house.until(lambda: not async_open_turns(house.hass))
@@ -171,3 +181,22 @@ async def test_ask_question_gets_the_words_and_no_answer(house: Home) -> None:
     await house.settled()
     assert house.server.session.count("response.create") == 0
     assert house.records(house.kitchen) == []
+
+
+async def test_an_announcement_cuts_the_answer(house: Home) -> None:
+    """What an announcement talks over is not taken as heard."""
+    house.replies.append(Speech("One two three four five six seven eight.", ms=12_000))
+    await house.kitchen.hear(speech())
+    await asyncio.sleep(1.5)
+    await house.hass.services.async_call(
+        assist_satellite.DOMAIN,
+        "announce",
+        {"entity_id": house.kitchen.entity_id, "message": "Dinner!", "preannounce": False},
+        blocking=True,
+    )
+    await house.settled()
+    assert [said.message for said in house.kitchen.announced] == ["Dinner!"]
+    (record,) = house.records(house.kitchen)
+    assert record.interrupted
+    assert record.said[0].heard_words.startswith("One")
+    assert "eight" not in record.said[0].heard_words

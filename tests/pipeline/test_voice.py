@@ -5,7 +5,7 @@ import os
 
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 
-from tests.loopback import Speech
+from tests.loopback import Delay, Fault, Speech
 from tests.satellite import speech
 
 from .conftest import Home
@@ -54,3 +54,45 @@ async def test_the_same_short_answer_twice_is_spoken_twice(house: Home) -> None:
     assert not os.listdir(house.speech_files)  # noqa: PTH208
     (log,) = house.hass.data[DATA_CHAT_LOGS].values()
     assert [c.content for c in log.content if c.role == "assistant"] == ["OK.", "OK."]
+
+
+async def test_nothing_is_announced_before_it_can_be_heard(house: Home) -> None:
+    """A satellite that gives up after two silent seconds is told of an answer when there is one."""
+    # The server's clock runs twenty times as fast.
+    house.server.faults.add(Fault("response.output_audio.delta", Delay(20.0)))
+    house.replies.append(Speech("Late, but whole.", ms=1000))
+    run = asyncio.create_task(house.kitchen.hear(speech()))
+    await house.until(
+        lambda: house.server.sessions and house.server.session.count("response.create")
+    )
+    began = asyncio.get_running_loop().time()
+    await house.until(lambda: house.kitchen.streamed)
+    assert asyncio.get_running_loop().time() - began > 0.9
+    wav = await house.kitchen.fetch()
+    assert asyncio.get_running_loop().time() - began < 1.5
+    assert len(wav) > 31_000
+    await run
+    house.kitchen.tts_response_finished()
+    await house.settled()
+
+
+async def test_four_minutes_are_spoken_to_their_end(house: Home) -> None:
+    """A long story is not cut off, and is handed over as it comes."""
+    house.replies.append(Speech("A long story.", ms=240_000))
+    run = asyncio.create_task(house.kitchen.hear(speech()))
+    await house.until(lambda: house.kitchen.streamed)
+    wav = await house.kitchen.fetch()
+    await run
+    assert abs(len(wav) - 240 * 32_000) < 32_000
+
+
+async def test_a_satellite_that_disappears_leaves_nothing_open(house: Home) -> None:
+    """Unplugging, reloading or removing a satellite in mid answer does no harm."""
+    house.replies.append(Speech("A longer answer.", ms=4000))
+    run = asyncio.create_task(house.kitchen.hear(speech()))
+    await house.until(lambda: house.kitchen.streamed)
+    assert house.kitchen.platform.config_entry is not None
+    entry_id = house.kitchen.platform.config_entry.entry_id
+    assert await house.hass.config_entries.async_unload(entry_id)
+    await asyncio.gather(run, return_exceptions=True)
+    await house.settled()

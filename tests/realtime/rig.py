@@ -189,8 +189,11 @@ class Rig:
         assert not how
 
     def start_task(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-        """Start a task in an empty context, as the hub does."""
-        task = contextvars.Context().run(asyncio.get_running_loop().create_task, work, name=name)
+        """Start a task at once and in an empty context, as the hub does."""
+        loop = asyncio.get_running_loop()
+        task = asyncio.Task(
+            work, loop=loop, name=name, context=contextvars.Context(), eager_start=True
+        )
         self.tasks.append(task)
         return task
 

@@ -9,12 +9,10 @@ A typed turn begins as COMMITTED. `wanted` tells that a response is to be asked 
 """
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final
 
 from ..items import DesiredItem, hear_key, note, output
-from .answer import Answer, SaidItem
+from .answer import Answer
 from .hearing import Heard, Hearing, How
 from .listening import Ended, Listening
 from .model import (
@@ -23,12 +21,14 @@ from .model import (
     ResponseDone,
     ResponseFailed,
     ResponseStatus,
-    Usage,
 )
 from .recording import Recording
 from .replies import Call, Reply
 from .speech import Speech
+from .stages import ExchangeRecord, Host, Stage
 from .timers import Timers
+
+__all__ = ["Exchange", "ExchangeRecord", "Host", "Stage"]
 
 SOCKET_SECONDS: Final = 2.5
 """How long a turn whose speech has ended waits for the socket."""
@@ -38,48 +38,6 @@ SPEAKING_SECONDS: Final = 120.0
 """A turn that never says that its speech has ended is given up."""
 CALLS_SECONDS: Final = 120.0
 """A turn whose calls are never answered is given up; tools have limits of their own."""
-
-
-class Stage(StrEnum):
-    """How far the user's part of a turn has come."""
-
-    SPEAKING = "speaking"
-    ENDED = "ended"
-    COMMITTING = "committing"
-    COMMITTED = "committed"
-    OVER = "over"
-    """The answer is complete, given up or not wanted."""
-
-
-class Host(Protocol):
-    """What an exchange needs of its session."""
-
-    def advance(self) -> None:
-        """Do what has become legal."""
-
-    def stop(self, exchange: Exchange, heard_ms: int | None) -> None:
-        """End the answer: `heard_ms` of it were heard; None: nothing of the turn is wanted."""
-
-    def outcome(self, call: Call) -> DesiredItem:
-        """Return the note that tells what became of a call that this session does not know."""
-
-    def forget(self, exchange: Exchange) -> None:
-        """Let go of a closed turn."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExchangeRecord:
-    """What is known of an exchange at one moment."""
-
-    turn_id: str
-    heard_text: str | None
-    confidence: float | None
-    said: tuple[SaidItem, ...]
-    calls: tuple[Call, ...]
-    usage: tuple[Usage, ...]
-    """One for each response that ended."""
-    failure: RealtimeError | None
-    interrupted: bool
 
 
 class Exchange:

@@ -9,13 +9,12 @@ dropped until it is done. Every wait has a watchdog.
 """
 
 import asyncio
-from collections import deque
 from typing import Final, Protocol
 
 from . import failures
-from .assembly import Assembly, Message, Part
 from .audio import silence
 from .exchange import Exchange, Stage
+from .flight import Flight
 from .hearing import How
 from .ledger import Ledger
 from .link import Link
@@ -34,6 +33,7 @@ from .model import (
     ResponseStarted,
     TextDelta,
 )
+from .strangers import Strangers
 from .timers import Timers
 
 COMMIT_SECONDS: Final = 3.0
@@ -42,8 +42,6 @@ STALLED_SECONDS: Final = 15.0
 CANCELLED_SECONDS: Final = 5.0
 SILENCE_MS: Final = 1200
 """Silence in which every provider's turn detection finds the end of speech."""
-REFUSED_SECONDS: Final = 1.0
-"""How long the end of another response is waited for before asking again."""
 MAX_ATTEMPTS: Final = 3
 
 type ReplyEvent = ReplyItem | AudioDelta | TextDelta | CallDone
@@ -57,28 +55,6 @@ class FloorHost(Protocol):
 
     def start_anew(self, exchange: Exchange | None, reason: str, error: RealtimeError) -> None:
         """Leave the session: another one, once for this exchange and reason, else it fails."""
-
-
-class Flight:
-    """One response, from the moment it is asked for."""
-
-    def __init__(self, exchange: Exchange, event_id: str, floor: Floor) -> None:
-        """Remember whose it is; its id comes with its first event."""
-        self.exchange = exchange
-        self.event_id = event_id
-        self.response_id: str | None = None
-        self.dropped = False
-        """Not wanted any more: what it still says reaches nobody."""
-        self.said = False
-        """Something of it was passed on."""
-        self.last_event = 0.0
-        self.assembly = Assembly(self._pass_on)
-        self._floor = floor
-
-    def _pass_on(self, message: Message, part: Part) -> None:
-        self.said = True
-        index = self._floor.ledger.bind_reply(message.item_id, self.exchange.turn_id)
-        self.exchange.answers.take(index, message, part)
 
 
 class Floor:
@@ -95,10 +71,7 @@ class Floor:
         self._host = host
         self._caps = ledger.caps
         self._landed: Flight | None = None
-        self._foreign: set[str] = set()
-        self._isolated: deque[str] = deque(maxlen=32)
-        self._past: deque[str] = deque(maxlen=64)
-        self._blocked = False
+        self._strangers = Strangers(host.advance)
         self._echoes = False
         self._takes_metadata = True
         self._timers = Timers()
@@ -106,13 +79,13 @@ class Floor:
     @property
     def busy(self) -> bool:
         """Whether items may not change now, and no response may be asked for."""
-        return bool(
-            self.flight or self.committing or self.detecting or self._foreign or self._blocked
-        )
+        active = self.flight or self.committing or self._strangers.active
+        return bool(active) or self.detecting
 
     def close(self) -> None:
         """End all watchdogs."""
         self._timers.close()
+        self._strangers.close()
 
     # Commit
 
@@ -167,7 +140,7 @@ class Floor:
         audio = self._link.config is None or self._link.config.audio
         turn_id = exchange.turn_id if self._takes_metadata else ""
         event_id = self._link.send(Respond(turn_id=turn_id, audio=audio))
-        self.flight = Flight(exchange, event_id, self)
+        self.flight = Flight(exchange, event_id, self.ledger)
         self._timers.start("created", CREATED_SECONDS, self._not_created)
 
     def cancel(self, exchange: Exchange) -> None:
@@ -180,7 +153,7 @@ class Floor:
     def started(self, event: ResponseStarted) -> bool:
         """Take the beginning of a response; False: nobody asked for it, it may be adopted."""
         if event.isolated:
-            self._isolated.append(event.response_id)
+            self._strangers.isolate(event.response_id)
             return True
         self._echoes = self._echoes or event.turn_id is not None
         flight = self.flight
@@ -203,15 +176,14 @@ class Floor:
     def adopt(self, event: ResponseStarted, exchange: Exchange) -> None:
         """Take a response that the server began by itself as the one this turn waits for."""
         exchange.wanted = False
-        self.flight = Flight(exchange, "", self)
+        self.flight = Flight(exchange, "", self.ledger)
         self.flight.response_id = event.response_id
         self._watch(self.flight)
 
     def reject(self, response_id: str) -> None:
         """Stop a response that nobody wants."""
-        self._foreign.add(response_id)
+        self._strangers.add(response_id)
         self._link.send(CancelResponse(response_id))
-        self._timers.start("foreign", CANCELLED_SECONDS, self._forget_foreign)
 
     def reply(self, event: ReplyEvent) -> None:
         """Take a piece of a response."""
@@ -235,13 +207,7 @@ class Floor:
 
     def done(self, event: ResponseDone) -> None:
         """Take the end of a response: the wire is free again."""
-        if event.response_id in self._isolated:
-            return
-        self._past.append(event.response_id)
-        self._timers.stop("blocked")
-        self._blocked = False
-        if event.response_id in self._foreign:
-            self._foreign.discard(event.response_id)
+        if self._strangers.ended(event.response_id):
             return
         flight = self.flight
         if flight is None or flight.response_id not in {None, event.response_id}:
@@ -274,8 +240,7 @@ class Floor:
         if flight.response_id is not None:
             self.reject(flight.response_id)
         else:
-            self._blocked = True
-            self._timers.start("blocked", REFUSED_SECONDS, self._unblock)
+            self._strangers.suspect()
         exchange.attempts += 1
         if flight.dropped:
             return
@@ -293,15 +258,12 @@ class Floor:
             return flight
         if landed is not None and landed.response_id == response_id:
             return landed if landed.exchange.stage is not Stage.OVER else None
-        if response_id in self._foreign or response_id in self._isolated:
-            return None
-        if flight is not None and flight.response_id is None and response_id not in self._past:
-            return flight
-        return None
+        unnamed = flight is not None and flight.response_id is None
+        return flight if unnamed and not self._strangers.owns(response_id) else None
 
     def _learn(self, event: ReplyItem, flight: Flight | None) -> None:
         """Let the ledger know an item of a response, and whose it is."""
-        if event.response_id in self._isolated:
+        if self._strangers.is_isolated(event.response_id):
             return
         self.ledger.settle_added(event.item_id, event.kind, event.call_id)
         if flight is None:
@@ -351,11 +313,3 @@ class Floor:
     def _lose(self, reason: str) -> None:
         self._land()
         self._host.start_anew(None, reason, ResponseFailed(reason))
-
-    def _forget_foreign(self) -> None:
-        self._foreign.clear()
-        self._host.advance()
-
-    def _unblock(self) -> None:
-        self._blocked = False
-        self._host.advance()

@@ -27,6 +27,7 @@ looks at what is wanted and does what is legal now (`_step` here, and then `Cond
     4. a response that is wanted is asked for when the floor is free and the barrier is open;
     5. otherwise, with a free floor, what the provider holds is brought up to date.
 
+    upkeep.py      whether the session is still good           refresh.py    memory.update
     lifecycle.py   links: opened, lost, left for another one   link.py, connection.py   one socket
     conductor.py   what is legal now                           routing.py    whom an event concerns
     floor.py       one commit, one response at a time          keeper.py     items, by the ledger
@@ -43,36 +44,24 @@ from typing import Final, override
 import aiohttp
 
 from ..items import DesiredItem
-from . import failures
-from .conductor import Conductor
 from .exchange import Exchange, Host, Stage
 from .keeper import SessionSource
-from .lifecycle import Lifecycle, StartTask
-from .link import Link, internal
+from .lifecycle import StartTask
+from .link import internal
 from .model import (
     ConnectionLost,
     RealtimeError,
     RealtimeModel,
-    ResponseDone,
-    ResponseStatus,
-    SessionConfig,
 )
 from .refresh import Refresh, Refreshed, RefreshState
 from .replies import Call
+from .upkeep import REFRESH, Upkeep
 
 _LOGGER = logging.getLogger(__name__)
 
-EXPIRY_SECONDS: Final = 360.0
-"""A session that ends sooner than this is replaced before a turn: answers may take minutes."""
-COLD_SECONDS: Final = 300.0
-"""After so long without a response nothing of the conversation is cached any more."""
-PREPARE_SECONDS: Final = 2.5
-"""How long a turn in an open session waits for what it needs."""
 CHANGE_SECONDS: Final = 0.1
 """Changes of the record within this time are looked at together."""
 CLOSE_SECONDS: Final = 3.0
-
-_REFRESH: Final = "refresh"
 
 
 class SessionState(StrEnum):
@@ -86,7 +75,7 @@ class SessionState(StrEnum):
     RESPONDING = "responding"
 
 
-class RealtimeSession(Lifecycle, Host):
+class RealtimeSession(Upkeep, Host):
     """The session of one satellite, or of one typed conversation."""
 
     def __init__(  # noqa: PLR0913 - what it is given is all that it knows of the world
@@ -104,12 +93,9 @@ class RealtimeSession(Lifecycle, Host):
         `start_task` starts a coroutine under a name and owns the task; `time` gives seconds since
         the epoch; after `idle_seconds` without a turn the socket is closed.
         """
-        super().__init__(http, model, source, start_task)
+        super().__init__(http, model, source, start_task, time)
         self._idle_seconds = idle_seconds
-        self._time = time
         self._refresh: Refresh | None = None
-        self._checking: asyncio.Task[None] | None = None
-        self._responded_at = time()
         self._mute = False
         """The provider never told what it heard in the last answered turn."""
         self._advancing = self._again = False
@@ -194,7 +180,7 @@ class RealtimeSession(Lifecycle, Host):
             self._refresh = Refresh(self._keeper.ledger.counts)
         wish = self._refresh
         if full:
-            self._renewal = _REFRESH
+            self._renewal = REFRESH
         self.boundary()
         state = await wish.wait(seconds)
         took = asyncio.get_running_loop().time() - started
@@ -239,12 +225,6 @@ class RealtimeSession(Lifecycle, Host):
 
     # For exchanges, and for what belongs to the link
 
-    @property
-    @override
-    def ready(self) -> bool:
-        """Whether turns may go on: what they need is loaded, and no other session is due first."""
-        return self._checking is None and self._renewal in {None, _REFRESH}
-
     @override
     def advance(self) -> None:
         """Do what has become legal. May be called from anywhere, also from within."""
@@ -260,13 +240,6 @@ class RealtimeSession(Lifecycle, Host):
             self.session_failed(internal(err), again=False)
         finally:
             self._advancing = False
-
-    @override
-    def boundary(self) -> None:
-        """Look again what the provider holds, and do what has become legal."""
-        if self._conductor is not None:
-            self._conductor.dirty = True
-        self.advance()
 
     @override
     def dormant(self, error: RealtimeError | None) -> None:
@@ -297,15 +270,6 @@ class RealtimeSession(Lifecycle, Host):
                 self._mute = not exchange.hearing.told
         self.advance()
 
-    @override
-    def response_ended(self, event: ResponseDone) -> None:
-        """Remember how the last response ended."""
-        self._responded_at = self._time()
-        if event.status is ResponseStatus.FAILED:
-            self.last_failure = failures.failure(event.error_code or "response_failed")
-        elif event.status is ResponseStatus.COMPLETED:
-            self.last_failure = None
-
     # Inside
 
     def _step(self) -> None:
@@ -327,64 +291,7 @@ class RealtimeSession(Lifecycle, Host):
         else:
             self._timers.stop("idle")
 
-    def _renewal_interrupts_nobody(self, conductor: Conductor) -> bool:
-        """Whether a new session may begin now; a refresh alone also waits for the playout."""
-        if self._renewal == _REFRESH:
-            return conductor.is_free() and self._keeper.is_settled
-        return not conductor.floor.busy
-
-    def _check(self) -> None:
-        """Look at a wake whether the open session is still what is wanted, and for long enough."""
-        link, conductor = self._link, self._conductor
-        if link is None or conductor is None:
-            return
-        left = link.expires_at - self._time() if link.expires_at is not None else EXPIRY_SECONDS
-        if link.served and left < EXPIRY_SECONDS:
-            self._renewal = "expiring"
-        elif self._time() - self._responded_at > COLD_SECONDS and conductor.is_free():
-            conductor.reconcile_when_cold()
-        if self._checking is None and self._conductor is conductor:
-            task = self._own(self._compare(link), "realtime session check")
-            # Where tasks start eagerly, it may be over before it has a name.
-            self._checking = None if task.done() else task
-
-    async def _compare(self, link: Link) -> None:
-        """Load what a turn needs, and see whether the configuration has changed."""
-        try:
-            async with asyncio.timeout(PREPARE_SECONDS):
-                config = await self._source.prepare()
-        except TimeoutError:
-            _LOGGER.debug("A turn begins with what was loaded before")
-        except Exception as err:  # noqa: BLE001 - the turn goes on with what was loaded before
-            internal(err)
-        else:
-            self._adopt(config, link)
-        finally:
-            self._checking = None
-        self.boundary()
-
-    def _adopt(self, config: SessionConfig, link: Link) -> None:
-        """Let another configuration be in force: by a new session where it cannot change in one."""
-        old, conductor = link.config, self._conductor
-        if link is not self._link or conductor is None or old is None or old == config:
-            return
-        if _fixed(old) != _fixed(config):
-            self._renewal = "configuration"
-        else:
-            conductor.reconfigure(config)
-
-    def _idle(self) -> None:
-        """Close a session that nobody has used for long: the next wake opens another."""
-        if not self.unfinished:
-            self._drop_link()
-            self.dormant(None)
-
     def _finish_refresh(self, state: RefreshState) -> None:
         if self._refresh is not None:
             self._refresh.finish(state)
             self._refresh = None
-
-
-def _fixed(config: SessionConfig) -> tuple[object, ...]:
-    """Return what of a configuration cannot change within a session."""
-    return (config.model, config.voice, config.audio, config.turn_detection)

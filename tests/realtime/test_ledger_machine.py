@@ -15,8 +15,9 @@ from custom_components.realtime_assist.realtime import reconcile
 from custom_components.realtime_assist.realtime.operations import Gate
 from custom_components.realtime_assist.realtime.rules import RULES, Rule
 
+from .ledger_record import Turn
 from .ledger_server import PERSONALITIES, Personality
-from .ledger_world import House, Turn
+from .ledger_world import House
 
 SPEAKERS = (None, "speaker:anna", "speaker:bert")
 

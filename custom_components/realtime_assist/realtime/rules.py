@@ -212,12 +212,10 @@ def _heard(now: Situation, item: LedgerItem) -> int | None:
 
 def _halves(now: Situation, going: set[str]) -> list[LedgerItem]:
     """Return settled calls that have no output and get none, and outputs that have no call."""
-    pairs = [i for i in now.items if i.pair]
-    staying = [i for i in pairs if i.remote_id not in going]
-    parting = {i.pair for i in pairs if i.remote_id in going}
+    staying = [i for i in now.items if i.pair and i.remote_id not in going]
     calls = {i.pair for i in staying if i.form is Form.NATIVE}
     outputs = {i.pair for i in staying if i.form is Form.OUTPUT}
-    outputs |= {i.pair for i in now.desired if i.form is Form.OUTPUT} - parting
+    outputs |= {i.pair for i in now.desired if i.form is Form.OUTPUT}
     return [
         i
         for i in staying

@@ -144,4 +144,12 @@ ENVIRONMENTS = (
         name="judge-openai",
         requirements=("aiohttp", "openai[realtime]==3.57.0", "pytest", "pyyaml"),
     ),
+    # What scripts/bench measures, and what that is compared with.
+    Environment(
+        name="bench",
+        first=f"homeassistant=={NEWEST_RELEASE}",
+        constraints=_PINNED_BY_HOME_ASSISTANT,
+        requirements=(*NEWEST_RELEASE_NEEDS, "rank_bm25==0.2.2"),
+        system=(COMPILER,),
+    ),
 )

@@ -1,0 +1,114 @@
+"""What of the memory can be found by a search: entries, what was said, and what is left of it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from ..items import Audience
+from .entries import ContextEntry
+from .scopes import ScopeKey, audience
+from .searching import Document, Kind
+from .transcript import COMMENTARY, Thread, ThreadKey, TurnRecord
+
+_HUMP: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+
+
+def entries_group(scope: ScopeKey) -> str:
+    """Return the group of the documents that the entries of a scope are."""
+    return f"entries/{scope}"
+
+
+def thread_group(key: ThreadKey) -> str:
+    """Return the group of the documents that a thread is."""
+    return f"thread/{key}"
+
+
+def archive_group(key: ThreadKey) -> str:
+    """Return the group of the documents that the archived turns of a thread are.
+
+    It is another than the thread's: each is filled from a place of its own.
+    """
+    return f"archive/{key}"
+
+
+def entry_document(entry: ContextEntry) -> Document:
+    """Return an entry as a document: the words of its key and of its value."""
+    said = (_HUMP.sub(" ", entry.key), *_texts(entry.value))
+    return Document(
+        id=f"{entries_group(entry.scope)}/{entry.key}",
+        kind=Kind.ENTRY,
+        text=" ".join(said),
+        audience=audience(entry.scope),
+        at=entry.updated,
+        group=entries_group(entry.scope),
+        key=entry.key,
+        tags=entry.tags,
+        source=entry.source,
+        expires_at=entry.expires_at,
+    )
+
+
+def turn_document(key: ThreadKey, turn: TurnRecord, kind: Kind = Kind.TURN) -> Document | None:
+    """Return a turn as a document: what was said, and what was heard of the answers.
+
+    None if nobody said anything. `kind` is TURN or ARCHIVE.
+    """
+    replies = (said.heard_words for said in turn.said if said.phase != COMMENTARY)
+    text = "\n".join(part for part in (turn.heard_text, *replies) if part)
+    if not text:
+        return None
+    group = archive_group(key) if kind is Kind.ARCHIVE else thread_group(key)
+    return Document(
+        id=f"{group}/turn/{turn.id}",
+        kind=kind,
+        text=text,
+        audience=_heard_by(key, turn.audience),
+        at=turn.at,
+        group=group,
+        number=turn.number,
+        key=turn.id,
+        source=turn.source,
+        speaker=turn.speaker or "",
+    )
+
+
+def thread_documents(thread: Thread) -> Iterator[Document]:
+    """Yield what a thread says: the lines of its summary, then its turns."""
+    group = thread_group(thread.key)
+    if summary := thread.summary:
+        for place, line in enumerate(summary.lines):
+            yield Document(
+                id=f"{group}/summary/{summary.upto}/{place}",
+                kind=Kind.SUMMARY,
+                text=line.text,
+                audience=_heard_by(thread.key, line.audience),
+                at=line.at or summary.at,
+                group=group,
+                source=summary.made_by,
+            )
+    for turn in thread.turns:
+        if document := turn_document(thread.key, turn):
+            yield document
+
+
+def _heard_by(key: ThreadKey, who: Audience) -> Audience:
+    """Return who may find something of a thread: who may see the thread, and that."""
+    return who | audience(key.scope)
+
+
+def _texts(value: object) -> Iterable[str]:
+    """Yield the texts and numbers in a JSON value, names of fields included."""
+    match value:
+        case str():
+            yield value
+        case bool() | None:
+            pass
+        case int() | float():
+            yield str(value)
+        case dict():
+            for name, inner in value.items():
+                yield _HUMP.sub(" ", name)
+                yield from _texts(inner)
+        case list():
+            for inner in value:
+                yield from _texts(inner)

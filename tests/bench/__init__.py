@@ -1,0 +1,8 @@
+"""What is measured, each beside something that it can be compared with.
+
+__main__  `scripts/bench`: brings what is missing, then becomes `run`
+run       runs the benches; a new one is a line in its table
+report    how a figure is told
+recall    does a search find what was said?
+locomo    the public conversations that it is measured on
+"""

@@ -17,6 +17,7 @@ from .client import Client, CommandFailed
 from .processes import Processes, ProcessFailed, Running
 
 INTEGRATION = "realtime_assist"
+_NAME = "home-assistant"
 _START_SECONDS = 120.0
 _LIGHT = "Kitchen light"
 
@@ -69,6 +70,7 @@ class House:
         """Take the folder for the configuration and the `custom_components` to copy into it."""
         self.base = f"http://127.0.0.1:{port}"
         self.token = ""
+        self.log = processes.log_of(_NAME)
         self._folder = folder
         self._components = components
         self._port = port
@@ -98,7 +100,7 @@ class House:
         """
         begun = monotonic()
         self._running = await self._processes.start(
-            "home-assistant",
+            _NAME,
             [
                 *(sys.executable, "-m", "homeassistant"),
                 *("--config", str(self._folder)),

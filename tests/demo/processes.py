@@ -67,6 +67,10 @@ class Processes:
         for running in reversed(self._running):
             await self.stop(running, seconds=5)
 
+    def log_of(self, name: str) -> Path:
+        """Return where what a process of that name writes is kept."""
+        return self._logs / f"{name}.log"
+
     async def start(
         self,
         name: str,
@@ -86,7 +90,7 @@ class Processes:
         """
         if shutil.which(command[0]) is None:
             raise ProcessFailed(f"{name} does not start: there is no {command[0]}")
-        log = self._logs / f"{name}.log"
+        log = self.log_of(name)
         with log.open("ab") as written:
             try:
                 process = await asyncio.create_subprocess_exec(

@@ -81,7 +81,7 @@ async def _main(arguments: argparse.Namespace) -> int:
             )
     except TimeoutError:
         evidence = {"error": f"not through after {LIMIT_SECONDS:.0f} s"}
-        reporter.step(StepResult(step="end", ok=False, evidence=evidence))
+        reporter.step(StepResult(step="time", ok=False, evidence=evidence))
     return 0 if reporter.all_well else 1
 
 

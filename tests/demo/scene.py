@@ -226,6 +226,10 @@ class Scene:
         await asyncio.to_thread(shutil.copyfile, own, kept)
         return kept, await self._ear.words(own)
 
+    def house_log(self) -> list[str]:
+        """Return the lines that Home Assistant has logged in all its starts."""
+        return self.house.log.read_text(errors="replace").splitlines()
+
     def stored_thread(self) -> dict[str, Any]:
         """Return what lies on disk of all that was said in the kitchen.
 

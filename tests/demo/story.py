@@ -10,7 +10,7 @@ from typing import Any
 from tests.environment.catalogue import HUMAN_SPEECH
 
 from . import wire
-from .house import state_of
+from .house import INTEGRATION, state_of
 from .latency import measure
 from .report import StepResult
 from .scene import Scene, Spoken
@@ -203,6 +203,16 @@ async def latency(scene: Scene, told: Told) -> StepResult:
     return StepResult(step="latency", ok=well, evidence=evidence)
 
 
+async def end(scene: Scene, told: Told) -> StepResult:
+    """Stop Home Assistant, and see whether the integration complained."""
+    del told
+    code, stopped = await scene.stop_house()
+    log = await asyncio.to_thread(scene.house_log)
+    complaints = [line for line in log if "ERROR" in line and INTEGRATION in line]
+    evidence = {"exit_code": code, "stopped_s": stopped, "errors_logged": complaints}
+    return StepResult(step="end", ok=code == 0 and not complaints, evidence=evidence)
+
+
 STEPS = (
     Step(name="start", show=start, essential=True),
     Step(name="phone", show=phone, essential=True),
@@ -213,6 +223,7 @@ STEPS = (
     Step(name="update", show=update),
     Step(name="summary", show=summary),
     Step(name="latency", show=latency),
+    Step(name="end", show=end),
 )
 
 

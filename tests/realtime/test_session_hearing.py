@@ -13,6 +13,7 @@ from tests.loopback import (
     LOCALAI,
     NO_DELETE,
     PERSONALITIES,
+    Call,
     Delay,
     Fault,
     LoopbackServer,
@@ -71,6 +72,17 @@ async def test_a_provider_without_transcripts(monkeypatch: pytest.MonkeyPatch) -
         house.close(await house.take(exchange))
         monkeypatch.setattr(f"{HEARING}.LATE_SECONDS", 60)
         assert (await house.voice_turn()).end.failure is None
+
+
+async def test_a_tool_call_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody writes down what was said, a tool does not wait for words that never come."""
+    monkeypatch.setattr(f"{HEARING}.LATE_SECONDS", 0.2)
+    brain = ScriptedBrain(replies=[Call("HassTurnOn", "{}")], default="Done.")
+    fault = Fault("conversation.item.input_audio_transcription.*", Swallow(), times=0)
+    async with LoopbackServer(brain, faults=[fault]) as server, rig(server) as house:
+        async with asyncio.timeout(5):
+            result = await house.voice_turn()
+        assert result.text == "Done."
 
 
 async def test_words_that_come_late_are_remembered() -> None:

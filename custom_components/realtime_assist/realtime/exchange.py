@@ -254,6 +254,7 @@ class Exchange:
     def response_done(self, event: ResponseDone, calls: tuple[Call, ...], epoch: int) -> None:
         """Take the end of a response: calls to answer, or the end of the answer."""
         self.answers.usage.append(event.usage)
+        self.hearing.audio_in_hand()
         if calls and event.status is ResponseStatus.COMPLETED:
             self.answers.called(calls, epoch)
             self.timers.start("calls", CALLS_SECONDS, self._not_answered)

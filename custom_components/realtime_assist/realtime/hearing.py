@@ -6,8 +6,8 @@ words are settled at the earliest of:
     completed    every spoken item has its transcript
     quiet        it came in pieces, none for 200 ms, and audio of the answer is in hand
     failed       the provider could not transcribe, or heard nothing where we heard something
-    late         3 s after the first audio (or after the end of an answer without audio), or 10 s
-                 after the end of speech; sooner with a provider that never tells what it heard
+    late         3 s after the first audio (or the end of a response without any), or 10 s after the
+                 end of speech; sooner with a provider that never tells what it heard
     no_speech    the transcript is empty and nobody heard speech
     lost         the session is gone, or could not be opened
 """
@@ -144,7 +144,7 @@ class Hearing:
         self._check()
 
     def audio_in_hand(self) -> None:
-        """Take it that the answer can be heard: there is little time to wait for its question."""
+        """Take it that the answer is there: there is little time to wait for its question."""
         self._audio = True
         self._timers.start_once("late", self._late_seconds, lambda: self.settle(How.LATE))
         self._check()

@@ -156,13 +156,13 @@ class RealtimeSession(Upkeep, Host):
         for older in self.unfinished:
             if older.stage is Stage.SPEAKING:
                 older.cancel()
-        self.wake()
         exchange = Exchange(turn_id, voice=voice, caps=self._caps, host=self, mute=self._mute)
         if self._closed:
             exchange.fail(ConnectionLost("closed"))
             return exchange
         self.open_turns.append(exchange)
         self._keeper.ledger.begin(turn_id)
+        self.wake()
         if self._link is not None:
             self._link.served = True
         self.advance()

@@ -4,6 +4,7 @@ actions, tools ──> Changes ──> facts (ContextStore), threads (MemoryStor
                        └─────> the sessions that can see them follow at their next boundary
 """
 
+import json
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,14 +13,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.util import dt as dt_util
 
+from .const import DOMAIN
 from .memory.entries import ContextEntry, NotJson, Retention
-from .memory.scopes import ScopeKey
+from .memory.scopes import GLOBAL, ScopeKey
 from .memory.transcript import LineKind, Summary, SummaryLine, Thread, ThreadKey, TurnRecord
 from .memory.writing import EntryOptions
 
 if TYPE_CHECKING:
     from .house import House
 
+_QUOTED: Final = 200
+"""Characters by which a long text is known again where only its beginning was told."""
+_TELLING: Final = 4
+"""Characters below which a quote stands in too much else."""
 _FORGETTINGS: Final = 256
 """Forgettings that turns which were open at that time are measured against."""
 
@@ -48,15 +54,24 @@ class Changed:
     forgotten: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Forgetting:
+    """What was forgotten at a moment. It is in memory for turns that were open then."""
+
+    at: datetime
+    words: frozenset[str] = field(repr=False)
+    """No turn holds any of these."""
+    quotes: frozenset[str] = field(repr=False)
+    """No answer of a tool of ours holds any of these."""
+
+
 class Changes:
     """The one way to change what is remembered from outside a turn."""
 
     def __init__(self, house: House) -> None:
         """Work for a house."""
         self._house: Final = house
-        self._forgettings: Final[deque[tuple[datetime, frozenset[str]]]] = deque(
-            maxlen=_FORGETTINGS
-        )
+        self._forgettings: Final[deque[_Forgetting]] = deque(maxlen=_FORGETTINGS)
 
     async def async_apply(self, update: MemoryUpdate) -> Changed:
         """Change entries or a summary; sessions follow without being waited for.
@@ -102,43 +117,60 @@ class Changes:
             words.update(*(entry.words for entry in gone))
             forgotten += len(self._house.context.forget(scope, update.forget))
             await self._house.storage.async_remove_copies(scope)
-        await self._async_forget_words(words)
+        await self.async_forget_words(words)
         return forgotten
 
-    async def _async_forget_words(self, words: Iterable[str]) -> None:
+    async def async_forget_words(self, words: Iterable[str]) -> None:
         """Forget what was said in these words, in every history, and in turns that are open."""
-        wanted = frozenset(words)
-        if wanted:
-            self._forgettings.append((dt_util.now(), wanted))
+        wanted = frozenset(form for word in words for form in _forms(word))
+        self._note(words=wanted)
         turns = await self._house.storage.async_forget_words(wanted)
         await self._house.storage.async_flush()
         for projection in self._house.projections():
             projection.forgotten(turns.get(projection.key))
 
-    def forgotten_meanwhile(self, record: TurnRecord) -> bool:
-        """Whether a turn that is over holds words that were forgotten since it began."""
-        words = {word for at, gone in self._forgettings if at >= record.at for word in gone}
-        if not words:
-            return False
-        alone = Thread(key=ThreadKey("turn", ScopeKey.parse("global:turn")), turns=(record,))
-        return not alone.without(words).turns
-
-    async def async_forget_turns(self, turns: Mapping[ThreadKey, Collection[str]]) -> int:
-        """Forget turns by their ids, and what summaries say of them; return how many there were."""
-        forgotten = 0
+    async def async_forget_turns(self, turns: Mapping[ThreadKey, Collection[str]]) -> None:
+        """Forget turns by their ids, what summaries say of them, and what was recalled of them."""
+        quotes: set[str] = set()
         for key, ids in turns.items():
             thread = await self._house.storage.async_load_thread(key)
-            after = _without_turns(thread, ids)
-            if after is thread:
-                continue
-            forgotten += len(thread.turns) - len(after.turns)
-            self._house.storage.save_thread(after)
-            await self._house.storage.async_remove_copies(key)
-            for projection in self._house.projections():
-                if projection.key == key:
-                    projection.forgotten(tuple(ids))
+            for turn in thread.turns:
+                if turn.id in ids:
+                    parts = (turn.heard_text or "", *(said.heard_words for said in turn.said))
+                    quotes.update(form for part in parts for form in _forms(part))
+        self._note(quotes=frozenset(quotes))
+        for key in await self._house.storage.async_thread_keys():
+            thread = await self._house.storage.async_load_thread(key)
+            quoting = {turn.id for turn in thread.turns if _quotes(turn, quotes)}
+            gone = quoting.union(turns.get(key, ()))
+            after = _without_turns(thread, gone)
+            if after is not thread:
+                self._house.storage.save_thread(after)
+                await self._house.storage.async_remove_copies(key)
+                self._withdraw(key, gone)
         await self._house.storage.async_flush()
-        return forgotten
+
+    def forgotten_meanwhile(self, record: TurnRecord) -> bool:
+        """Whether a turn that is over holds what was forgotten since it began."""
+        since = [each for each in self._forgettings if each.at >= record.at]
+        if any(_quotes(record, each.quotes) for each in since):
+            return True
+        words = frozenset[str]().union(*(each.words for each in since))
+        alone = Thread(key=ThreadKey("turn", GLOBAL), turns=(record,))
+        return not alone.without(words).turns
+
+    def _note(
+        self, *, words: frozenset[str] = frozenset(), quotes: frozenset[str] = frozenset()
+    ) -> None:
+        """Keep what was forgotten, for turns that are open now: they close later."""
+        if words or quotes:
+            self._forgettings.append(_Forgetting(at=dt_util.now(), words=words, quotes=quotes))
+
+    def _withdraw(self, key: ThreadKey, turns: Collection[str]) -> None:
+        """Take turns that are gone out of the sessions of their thread."""
+        for projection in self._house.projections():
+            if projection.key == key:
+                projection.forgotten(tuple(turns))
 
     async def async_clear_history(self, scopes: Collection[ScopeKey]) -> int:
         """Forget all that was said in the threads of these scopes; return how many turns it was."""
@@ -150,9 +182,7 @@ class Changes:
             cleared += len(thread.turns)
             self._house.storage.save_thread(thread.emptied())
             await self._house.storage.async_remove_copies(key)
-            for projection in self._house.projections():
-                if projection.key == key:
-                    projection.forgotten(tuple(turn.id for turn in thread.turns))
+            self._withdraw(key, [turn.id for turn in thread.turns])
         await self._house.storage.async_flush()
         return cleared
 
@@ -189,8 +219,22 @@ class Changes:
                 )
             )
             touched.add(thread.key.scope)
+            self._withdraw(thread.key, [turn.id for turn in before.turns])
         if touched:
             self._house.follow(touched)
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """Return a text as it was said, as it stands in JSON, and as the beginning of a long one."""
+    start = text.strip()[:_QUOTED]
+    return (text, start, json.dumps(start, ensure_ascii=False)[1:-1])
+
+
+def _quotes(turn: TurnRecord, quotes: Collection[str]) -> bool:
+    """Whether a tool of ours told a turn any of these texts."""
+    told = [call.output or "" for call in turn.calls if f"{DOMAIN}__" in call.name]
+    telling = [quote for quote in quotes if len(quote) >= _TELLING]
+    return any(quote in output for output in told for quote in telling)
 
 
 def _without_turns(thread: Thread, ids: Collection[str]) -> Thread:

@@ -19,6 +19,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from .changes import Changes, MemoryUpdate
 from .const import DOMAIN
+from .forgetting import Proposals
 from .memory.compression import checkpoint, committed
 from .memory.context import ContextStore
 from .memory.problems import StorageProblem, Trouble
@@ -26,6 +27,7 @@ from .memory.scopes import ScopeKey
 from .memory.storage import MemoryStorage
 from .memory.transcript import Thread, ThreadKey, TurnRecord
 from .pipeline.watch import async_watch_satellites
+from .recollection import Recollection
 from .repairs import Issue, async_report
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ class House:
         self.hass = hass
         self.hubs: set[Hub] = set()
         self.changes: Final = Changes(self)
+        self.proposals: Final = Proposals()
         self._open()
         self._unwatch: Callable[[], None] | None = None
         self._loading: asyncio.Task[None] | None = None
@@ -79,6 +82,7 @@ class House:
     def _open(self) -> None:
         self.context = ContextStore(dt_util.utcnow)
         self.storage = MemoryStorage(self.hass, self.context, self._storage_problem)
+        self.recollection = Recollection(self)
 
     @callback
     def enter(self, hub: Hub) -> None:

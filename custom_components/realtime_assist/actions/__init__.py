@@ -1,0 +1,1 @@
+"""What the actions do: one module for each kind; `services.py` registers them."""

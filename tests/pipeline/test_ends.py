@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from homeassistant.components import assist_satellite
+from homeassistant.components import assist_satellite, tts
 from homeassistant.components.tts.const import DATA_TTS_MANAGER
 from homeassistant.setup import async_setup_component
 
@@ -85,8 +85,8 @@ MOMENTS: dict[str, Callable[[Home], object]] = {
 async def test_a_cancelled_run_leaves_nothing_behind(house: Home, moment: str) -> None:
     """Who hangs up leaves no task and no cached half of an answer, and the next run works."""
     house.replies.extend([Speech("A long answer follows here.", ms=60_000), "Back again."])
-    run = asyncio.create_task(house.kitchen.hear(speech(200, wait=0.002)))
-    await house.until(lambda: MOMENTS[moment](house))
+    run = asyncio.create_task(house.kitchen.hear(speech(60, wait=0.002)))
+    await house.until(lambda: MOMENTS[moment](house), 20)
     run.cancel()
     await asyncio.gather(run, return_exceptions=True)
     await house.until(lambda: not async_open_turns(house.hass))
@@ -195,7 +195,11 @@ async def test_an_announcement_cuts_the_answer(house: Home) -> None:
         blocking=True,
     )
     await house.settled()
-    assert [said.message for said in house.kitchen.announced] == ["Dinner!"]
+    (announced,) = house.kitchen.announced
+    stream = tts.async_get_stream(house.hass, announced.tts_token or "")
+    assert stream is not None
+    assert len(b"".join([chunk async for chunk in stream.async_stream_result()])) > 1000
+    assert [r["input"] for r in house.server.speech_requests] == ["Dinner!"]
     (record,) = house.records(house.kitchen)
     assert record.interrupted
     assert record.said[0].heard_words.startswith("One")

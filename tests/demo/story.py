@@ -116,7 +116,7 @@ async def remember(scene: Scene, told: Told) -> StepResult:
         "items_held": wire.items_held(scene.wire.since()),
     }
     named = f"{turns[0].understood} {turns[0].heard}"
-    well = all(turn.heard for turn in turns) and _has(named, "anna")
+    well = all(turn.heard for turn in turns) and has(named, "anna")
     return StepResult(step="remember", ok=well, evidence=evidence)
 
 
@@ -140,8 +140,8 @@ async def recall(scene: Scene, told: Told) -> StepResult:
     told.on_resume = spoken.frames
     return StepResult(
         step="recall",
-        ok=_has(spoken.heard, "anna"),
-        evidence=_evidence(spoken) | _resumed(told),
+        ok=has(spoken.heard, "anna"),
+        evidence=_evidence(spoken) | resumed(told),
     )
 
 
@@ -161,7 +161,7 @@ async def update(scene: Scene, told: Told) -> StepResult:
         "items_held": wire.items_held(scene.wire.since()),
     }
     changed = any(one["rebuilt"] or (one["created"] and one["deleted"]) for one in followed)
-    well = changed and _has(spoken.heard, "thursday") and not _has(spoken.heard, "wednesday")
+    well = changed and has(spoken.heard, "thursday") and not has(spoken.heard, "wednesday")
     return StepResult(step="update", ok=well, evidence=evidence)
 
 
@@ -175,7 +175,7 @@ async def summary(scene: Scene, told: Told) -> StepResult:
         "made_by": stored["made_by"] if stored else None,
         "turns_in_summary": stored["upto"] if stored else 0,
         "turns_verbatim": len(thread["turns"]),
-        **_resumed(told),
+        **resumed(told),
     }
     return StepResult(step="summary", ok=bool(lines), evidence=evidence)
 
@@ -262,7 +262,7 @@ def _evidence(spoken: Spoken) -> Evidence:
     }
 
 
-def _resumed(told: Told) -> Evidence:
+def resumed(told: Told) -> Evidence:
     """Return what the resumed session was told, beside what the whole history would cost.
 
     The history is what the last response before the restart read besides instructions and tools:
@@ -280,5 +280,6 @@ def _resumed(told: Told) -> Evidence:
     }
 
 
-def _has(text: str, word: str) -> bool:
+def has(text: str, word: str) -> bool:
+    """Tell whether a text has a word, or one that begins with it, in whatever case."""
     return re.search(rf"\b{word}", text.casefold()) is not None

@@ -204,6 +204,42 @@ async def test_events_that_never_come(kind: str) -> None:
     await _tool_turn(fault)
 
 
+async def test_an_echo_of_the_last_response() -> None:
+    """Events of an answer that is long over neither end nor begin the next one."""
+    brain = ScriptedBrain(default=loopback.Speech("Yes.", ms=2000))
+    async with LoopbackServer(brain, clock=RealClock(8)) as server, rig(server) as house:
+        await house.voice_turn()
+        done = server.session.sent_of("response.done")[0]["response"]
+        exchange = house.begin()
+        await house.speak(exchange)
+        server.session.push("response.created", response=done)
+        exchange.end_of_speech(respond=True)
+        server.session.push("response.done", response=done)
+        result = await house.take(exchange)
+        assert result.text == "Yes."
+        assert round(len(result.audio) / 48) == 2000
+        assert not server.session.count("response.cancel")
+
+
+async def test_a_commit_that_is_lost_while_another_answer_comes() -> None:
+    """Half an answer is never begun again from the start; the new question is not lost."""
+    brain = ScriptedBrain(replies=[loopback.Speech("First.", ms=20_000)], default="Second.")
+    faults = [Fault("client:input_audio_buffer.commit", Swallow(), nth=2)]
+    server = LoopbackServer(brain, faults=faults, clock=RealClock(1))
+    async with server, rig(server) as house:
+        first = house.begin()
+        await house.speak(first)
+        first.end_of_speech(respond=True)
+        await house.until(lambda: bool(first.record.said))
+        second = house.begin()
+        await house.speak(second)
+        second.end_of_speech(respond=True)
+        one, two = await asyncio.gather(house.take(first), house.take(second))
+        assert one.text.count("First.") <= 1
+        assert one.end.failure is not None
+        assert two.text == "Second."
+
+
 async def _tool_turn(fault: Fault) -> None:
     brain = ScriptedBrain(
         replies=[[loopback.Speech("One moment."), Call("HassTurnOn", "{}")], "Done."]

@@ -197,6 +197,8 @@ class Conductor:
         return False
 
     def _not_withdrawn(self, exchange: Exchange) -> None:
+        if exchange.stage is Stage.OVER:
+            return
         error = ResponseFailed(MEMORY_NOT_WITHDRAWN)
         self._host.start_anew(exchange, "barrier", error)
 

@@ -4,8 +4,8 @@
     free --ask--> asked --created--> answering --done--> free
 
 Everything here belongs to one link. A response is told by its id; one that nobody asked for is
-adopted by a turn that waits for one, else cancelled. What a cancelled response still says is
-dropped until it is done. Every wait has a watchdog.
+cancelled, since nothing was made sure before it. What a cancelled response still says is dropped
+until it is done. Every wait has a watchdog.
 """
 
 import asyncio
@@ -151,9 +151,11 @@ class Floor:
         self._drop(flight)
 
     def started(self, event: ResponseStarted) -> bool:
-        """Take the beginning of a response; False: nobody asked for it, it may be adopted."""
+        """Take the beginning of a response; False: nobody asked for it."""
         if event.isolated:
             self._strangers.isolate(event.response_id)
+            return True
+        if self._strangers.owns(event.response_id):
             return True
         self._echoes = self._echoes or event.turn_id is not None
         flight = self.flight
@@ -172,13 +174,6 @@ class Floor:
         else:
             self._watch(flight)
         return True
-
-    def adopt(self, event: ResponseStarted, exchange: Exchange) -> None:
-        """Take a response that the server began by itself as the one this turn waits for."""
-        exchange.wanted = False
-        self.flight = Flight(exchange, "", self.ledger)
-        self.flight.response_id = event.response_id
-        self._watch(self.flight)
 
     def reject(self, response_id: str) -> None:
         """Stop a response that nobody wants."""

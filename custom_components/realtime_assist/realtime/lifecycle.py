@@ -19,7 +19,7 @@ from .conductor import Conductor, ConductorHost
 from .exchange import Exchange, Stage
 from .keeper import Keeper, SessionSource
 from .link import Link
-from .model import CannotConnect, Event, RealtimeError, RealtimeModel
+from .model import CannotConnect, ConnectionLost, Event, RealtimeError, RealtimeModel
 from .timers import Timers
 
 _LOGGER = logging.getLogger(__name__)
@@ -121,12 +121,19 @@ class Lifecycle(ConductorHost):
             exchange.fail(error)
         elif exchange is not None:
             exchange.replays.add(reason)
-        self.renew(reason)
+        if self.unfinished:
+            self.renew(reason)
+        else:
+            self._drop_link()
+            self.dormant(None)
 
     @override
     def renew(self, reason: str) -> None:
         """Begin a new session now, and all unfinished turns in it again from their recording."""
         _LOGGER.debug("New realtime session: %s", reason)
+        flight = self._conductor.floor.flight if self._conductor is not None else None
+        if flight is not None and flight.exchange.answers.begun:
+            flight.exchange.fail(ConnectionLost(reason))  # half an answer is not begun again
         self._drop_link()
         for exchange in self.unfinished:
             exchange.rewind()

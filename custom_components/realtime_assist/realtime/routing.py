@@ -103,7 +103,8 @@ class Router:
                 self._ledger.settle_cut(item_id, ms)
                 self._host.boundary()
             case ResponseStarted():
-                self._response_started(event)
+                if not self._floor.started(event):
+                    self._floor.reject(event.response_id)
             case ResponseDone():
                 self._floor.done(event)
                 self._host.response_ended(event)
@@ -183,19 +184,6 @@ class Router:
             exchange.hearing.delta(event)
         else:
             exchange.hearing.done(event)
-
-    # The model's part
-
-    def _response_started(self, event: ResponseStarted) -> None:
-        if self._floor.started(event):
-            return
-        waiting = None
-        if not self._floor.busy:
-            waiting = next((e for e in self._host.exchanges if e.wanted), None)
-        if waiting is not None and waiting.stage is Stage.COMMITTED:
-            self._floor.adopt(event, waiting)
-        else:
-            self._floor.reject(event.response_id)
 
     # Errors
 

@@ -53,8 +53,8 @@ class Strangers:
         return known or response_id in self._past
 
     def ended(self, response_id: str) -> bool:
-        """Take the end of a response; return whether it was a stranger's."""
-        if response_id in self._isolated:
+        """Take the end of a response; return whether it was a stranger's, or is told again."""
+        if response_id in self._isolated or response_id in self._past:
             return True
         self._past.append(response_id)
         self._unseen = False

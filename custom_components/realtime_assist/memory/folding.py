@@ -30,7 +30,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    bare = _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    bare = _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold())).casefold()
     return unicodedata.normalize("NFC", bare).translate(_LETTERS)
 
 

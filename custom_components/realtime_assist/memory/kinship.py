@@ -15,7 +15,7 @@ _LONGEST: Final = 32
 _SHORTEST: Final = 3
 _PART: Final = 4
 """A part of a compound has at least this many characters."""
-_ALIKE: Final = 0.6
+_ALIKE: Final = 0.55
 """Share of common runs from which two words are alike."""
 _MOST: Final = 8
 """Kin of one word."""

@@ -30,8 +30,10 @@ PAUSE: Final = timedelta(minutes=30)
 """Two turns that are further apart are not of one conversation."""
 SPREADING: Final = 100
 """Best rows that give their neighbours a share."""
-ENOUGH: Final = 2000
+ENOUGH: Final = 500
 """With so many candidates, a common word adds to their scores and brings no further ones."""
+WORK: Final = 15_000
+"""Values after which, with enough candidates, the commonest words of a question are left out."""
 
 type Scores = dict[int, float]
 type Places = Mapping[str, Mapping[int, int]]
@@ -72,9 +74,14 @@ class Corpus:
     def scores(self, terms: Mapping[str, float]) -> Scores:
         """Return how well the rows fit some weighted stems, the rarest first."""
         scores: Scores = {}
+        work = 0
         for term in sorted(terms, key=lambda term: (self._found(term), term)):
+            if work > WORK and len(scores) >= self._enough:
+                break
             weight = terms[term]
-            for slot, value in self._fitting(term, scores).items():
+            fitting = self._fitting(term, scores)
+            work += len(fitting)
+            for slot, value in fitting.items():
                 scores[slot] = scores.get(slot, 0.0) + weight * value
         return scores
 

@@ -13,7 +13,7 @@ from .stemming import stem
 
 MAX_TEXT: Final = 4000
 """Characters of one document that are indexed: what one step may cost is bounded."""
-MAX_WORDS: Final = 1500
+MAX_WORDS: Final = 1000
 """Words of them: in a script without spaces almost every character begins one."""
 
 

@@ -1,0 +1,6 @@
+"""The tests of the actions live in a whole home, with people in it."""
+
+from tests.home import Home, brain, house, options
+from tests.people import People, people
+
+__all__ = ["Home", "People", "brain", "house", "options", "people"]

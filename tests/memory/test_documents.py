@@ -51,7 +51,7 @@ def test_an_entry_is_found_by_its_key_and_anything_in_its_value() -> None:
 def test_a_turn_is_found_by_what_was_said_and_heard() -> None:
     """The question and the answer lead to a turn; words that nobody heard do not."""
     thread = Thread(key=KEY).joined(
-        turn("a", "Any milk?", "Two bottles. Also honey", heard_ms=1200)
+        turn("01k7", "Any milk?", "Two bottles. Also honey", heard_ms=1200)
     )
     record = replace(
         thread.turns[0],
@@ -63,6 +63,7 @@ def test_a_turn_is_found_by_what_was_said_and_heard() -> None:
     assert (document.number, document.speaker, document.source) == (1, "Anna", "voice")
     index = index_of(document)
     assert ids(index, "milk", KITCHEN) == ids(index, "bottle", KITCHEN) == [document.id]
+    assert ids(index, record.id, KITCHEN) == []
     assert ids(index, "honey", KITCHEN) == ids(index, "see", KITCHEN) == []
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from custom_components.realtime_assist.memory import ranking
 from custom_components.realtime_assist.memory.scopes import GLOBAL, audience
 from custom_components.realtime_assist.memory.search import SearchIndex
 from custom_components.realtime_assist.memory.searching import (
@@ -191,8 +192,10 @@ def test_changed_and_discarded_documents() -> None:
     index.discard("a")
     index.discard("a")
     assert ids(index, "lilies") == []
+    assert index.groups() == {"thread"}
     index.drop("thread")
     assert len(index) == 0
+    assert index.groups() == frozenset()
     assert not any((index._shards, index._groups, index._places, index._rows, index._slots))
 
 
@@ -254,6 +257,32 @@ async def test_others_run_while_thousands_are_entered() -> None:
     assert len(steps) > 5
     assert sorted(steps)[len(steps) // 2] < 0.01
     assert len(index) == 3000
+
+
+def test_common_words_cost_little() -> None:
+    """A question of words that everything has is answered as soon as any other."""
+    common = [f"{first}{second}common" for first in "bdfgklmn" for second in "aeio"]
+    index = index_of(*(said(f"n{n}", f"{' '.join(common)} {n}") for n in range(2000)))
+    begun = time.thread_time()
+    assert len(ids(index, f"{' '.join(common)} 1234", limit=10)) == 10
+    assert time.thread_time() - begun < 0.1
+    assert ids(index, f"{' '.join(common[:9])} 1234", limit=1) == ["n1234"]
+    assert len(ids(index, " ".join(common), limit=2000)) == 2000
+
+
+def test_no_word_is_left_out_before_there_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What only saves time never hides a hit that was asked for."""
+    monkeypatch.setattr(ranking, "WORK", 10)
+    index = index_of(*(said(f"n{n}", "tulip" if n % 2 else "rose") for n in range(41)))
+    assert len(ids(index, "tulips and roses")) == 41
+
+
+def test_the_same_again_changes_nothing() -> None:
+    """Reading the memory anew costs next to nothing."""
+    index = index_of(said("a", "tulips"))
+    rows = dict(index._rows)
+    index.put(said("a", "tulips"))
+    assert index._rows == rows
 
 
 @pytest.mark.parametrize(

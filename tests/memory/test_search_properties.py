@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from custom_components.realtime_assist.memory.folding import words
 from custom_components.realtime_assist.memory.scopes import GLOBAL, ScopeKey, audience
 from custom_components.realtime_assist.memory.searching import Document, Hit, Query
+from custom_components.realtime_assist.memory.shard import Shard
 
 from .documents import index_of, said
 from .history import ANNA, BEN, KITCHEN, TEXTS
@@ -106,12 +107,25 @@ def test_more_of_a_word_is_never_worse(documents: list[Document], word: str) -> 
     assert place.index("more") < place.index("less")
 
 
-@given(corpora())
-def test_nothing_is_left_of_what_is_discarded(documents: list[Document]) -> None:
-    """Not one word of what was forgotten stays in the index."""
+@given(corpora(), st.sets(st.integers(0, 11)))
+def test_nothing_is_left_of_what_is_discarded(
+    documents: list[Document], forgotten: set[int]
+) -> None:
+    """Not one word of what was forgotten stays in the index, nor a part of one."""
     index = index_of(*documents)
-    for document in documents:
-        index.discard(document.id)
-    assert not any(
-        (index._shards, index._groups, index._places, index._rows, index._slots, index._documents)
-    )
+    for number in forgotten:
+        index.discard(f"d{number}")
+    left = [doc for number, doc in enumerate(documents) if number not in forgotten]
+    fresh = index_of(*left)
+    assert {shard.audience: kept(shard) for shard in index._shards.values()} == {
+        shard.audience: kept(shard) for shard in fresh._shards.values()
+    }
+    assert len(index) == len(index._rows) == len(index._slots) == len(left)
+    assert index._groups == fresh._groups
+    assert {*index._places.get("thread", ())} == {*fresh._places.get("thread", ())}
+
+
+def kept(shard: Shard) -> tuple[object, ...]:
+    """Return what a shard knows, but for the slots' numbers."""
+    counts = {term: sorted(slots.values()) for term, slots in shard.postings.items()}
+    return counts, shard.kinship, shard.speakers, shard.length, len(shard.slots)

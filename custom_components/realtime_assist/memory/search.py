@@ -45,6 +45,10 @@ class SearchIndex:
         """Return how many documents there are."""
         return len(self._documents)
 
+    def groups(self) -> frozenset[str]:
+        """Return the groups of which there is anything."""
+        return frozenset(self._groups)
+
     # Keeping
 
     def put(self, document: Document) -> None:

@@ -43,7 +43,7 @@ class Document:
     number: int | None = None
     """Its place among what was said in its group: what stands beside it gives it meaning."""
     key: str = ""
-    """Of an entry; its words count as text too."""
+    """Of an entry: its words count as text, too. Of a turn: its id."""
     tags: tuple[str, ...] = ()
     source: str = ""
     speaker: str = field(default="", repr=False)

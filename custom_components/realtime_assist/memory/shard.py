@@ -8,7 +8,7 @@ from typing import Final
 from ..items import Audience
 from .folding import each_word, words
 from .kinship import Grams, grams
-from .searching import Document
+from .searching import Document, Kind
 from .stemming import stem
 
 MAX_TEXT: Final = 4000
@@ -33,7 +33,8 @@ def row_of(document: Document) -> Row:
 
     Of a very long text only the first 4,000 characters are indexed.
     """
-    named = " ".join((document.key, *document.tags))
+    key = document.key if document.kind is Kind.ENTRY else ""  # elsewhere it is an id
+    named = " ".join((key, *document.tags))
     found = [
         stem(word)
         for text in (named, document.text)

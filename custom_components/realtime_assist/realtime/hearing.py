@@ -4,7 +4,8 @@ The pipeline goes on only when it has a text, while the answer may be on its way
 words are settled at the earliest of:
 
     completed    every spoken item has its transcript
-    quiet        it came in pieces, none for 200 ms, and audio of the answer is in hand
+    quiet        it came in pieces, none for 200 ms (600 ms where no sentence has ended), and audio
+                 of the answer is in hand
     failed       the provider could not transcribe, or heard nothing where we heard something
     late         3 s after the first audio (or the end of a response without any), or 10 s after the
                  end of speech; sooner with a provider that never tells what it heard
@@ -22,6 +23,9 @@ from .model import TranscriptDelta, TranscriptDone
 from .timers import Timers
 
 QUIET_SECONDS: Final = 0.2
+UNFINISHED_SECONDS: Final = 0.6
+"""Pieces of one sentence were seen 210 ms apart: half a sentence would be taken for the whole."""
+_SENTENCE_ENDS: Final = tuple(".!?…。\uff01\uff1f\u061f\u0964")
 LATE_SECONDS: Final = 3.0
 MUTE_SECONDS: Final = 0.3
 LIMIT_SECONDS: Final = 10.0
@@ -185,4 +189,6 @@ class Hearing:
             else:
                 self.settle(How.NO_SPEECH)
         elif self._audio and self.text is not None:
-            self._timers.start("quiet", QUIET_SECONDS, lambda: self.settle(How.QUIET))
+            ended = self.text.rstrip().endswith(_SENTENCE_ENDS)
+            wait = QUIET_SECONDS if ended else UNFINISHED_SECONDS
+            self._timers.start("quiet", wait, lambda: self.settle(How.QUIET))

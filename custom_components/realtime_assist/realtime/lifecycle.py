@@ -196,4 +196,11 @@ class Lifecycle(ConductorHost):
 
     def _await_socket(self, exchange: Exchange) -> None:
         """Let a turn whose speech has ended wait a moment for the socket, and no longer."""
-        exchange.await_socket(lambda: exchange.fail(CannotConnect("timeout")))
+        exchange.await_socket(lambda: self._too_late(exchange))
+
+    def _too_late(self, exchange: Exchange) -> None:
+        """Give up a turn whose socket does not come, and the socket with it: the next one may."""
+        error = CannotConnect("timeout")
+        exchange.fail(error)
+        if self._conductor is None and not self.unfinished:
+            self._lost(error, again=False, was_open=False)

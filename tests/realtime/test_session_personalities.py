@@ -53,7 +53,7 @@ class Mind(ScriptedBrain):
 
     @override
     async def reply(self, request: Request) -> Reply:
-        last = next(view for view in reversed(request.context) if view.role == "user")
+        last = next(v for v in reversed(request.context) if self.words(v).startswith("question"))
         asked = self.words(last)
         number = asked.removeprefix("question ").removesuffix(".")
         if request.tools and int(number or 0) % 5 == 3 and not self._answered(request, last):

@@ -1,5 +1,7 @@
 """A word is found in each of its forms, in the languages that homes are spoken to in."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,20 +10,23 @@ from custom_components.realtime_assist.memory.folding import fold, words
 from custom_components.realtime_assist.memory.kinship import grams, kin
 from custom_components.realtime_assist.memory.question import MAX_TERMS, Question
 from custom_components.realtime_assist.memory.stemming import stem
+from custom_components.realtime_assist.memory.word_forms import GROUPS, MONTHS, STOP_WORDS
 
 FORMS = """
     lamp lamps | city cities | box boxes | run runs running | child children | hike hiking hiked
     study studied studies studying | paint painting painted | dance dancing | go went going gone
-    church churches | knife knives | photo photos | movie movies | plan planned planning
+    church churches | knife knives | photo photos | rose roses
+    movie movies | plan planned planning
     Lampe Lampen | Haus Häuser Haeuser Häusern | Küche Kueche Kuche KÜCHEN | Straße Strasse
-    Schlüssel Schluessel | kaufen kaufe gekauft | Kind Kinder Kindern | rote roten rotem
+    Schlüssel Schluessel | kaufen kaufe gekauft | Kind Kinder Kindern
+    Mann Männer | gehe ging gegangen | rote roten rotem
     Hose Hosen | Tür Tuer Türen | sagen gesagt | hören hoeren | Uhr Uhren | Gerät Geräte Geräten
     lumière lumières | cheval chevaux | gâteau gâteaux | heureux heureuse | œuf oeufs
     fenêtre fenêtres FENÊTRE | bougie bougies
     luz luces | niño niños niña | canción canciones | ciudad ciudades | rojo roja rojos
     lápiz lápices | llave llaves
     lamp lampen | boom bomen | huis huizen | week weken | brief brieven
-    school scholen | kat katten | auto auto's | kind kinderen
+    school scholen | kat katten | auto auto's | kind kinderen | gaan ging
 """
 APART = "good god | soon son | hat hate | wine win | plan plane | car care | war was | bat bath"
 
@@ -42,6 +47,15 @@ def test_other_words_stay_others(pair: str) -> None:
     """Whoever asks for wine does not find who won."""
     one, other = pair.split()
     assert stem(one) != stem(other)
+
+
+def test_tables_of_words_are_in_order() -> None:
+    """No form leads to two words, and all are written as a search sees them."""
+    forms = Counter(word for group in GROUPS for word in group)
+    assert [word for word, count in forms.items() if count > 1] == []
+    particles = {word for group in STOP_WORDS.values() for word in group}
+    for word in (*forms, *MONTHS, *particles):
+        assert words(word) == [word]
 
 
 def test_scripts_without_spaces_have_words() -> None:

@@ -56,36 +56,34 @@ _RELATED: Final = """
     | catch caught | choose chose chosen | draw drew drawn | drink drank drunk | drive drove
     driven | eat ate eaten | fall fell fallen | fly flew flown | forget forgot forgotten | grow
     grew grown | hear heard | hold held | lose lost | ride rode ridden | ring rang rung | rise
-    rose risen | show shown | sing sang sung | sit sat | sleep slept | speak spoke spoken |
-    steal stole stolen | swim swam swum | throw threw thrown | understand understood | wake woke
-    woken | use uses used using | lend lent | light lit | life lives | wife wives | knife knives
-    | child children kid kids | man men | woman women | foot feet | tooth teeth | mouse mice |
+    risen | show shown | sing sang sung | sit sat | sleep slept | speak spoke spoken | steal
+    stole stolen | swim swam swum | throw threw thrown | understand understood | wake woke woken
+    | use uses used using | lend lent | light lit | life lives | wife wives | knife knives |
+    child children kid kids | man men | woman women | foot feet | tooth teeth | mouse mice |
     person people | mom mum mother mummy mommy | dad father daddy | gehe geht gehst gehen ging
-    gingen gegangen | komme kommt kommst kommen kam kamen gekommen | nehmen nehme nimmt nimmst
-    nahm genommen | geben gebe gibt gibst gab gegeben | sehen sehe sieht siehst sah gesehen |
-    essen isst ass gegessen | trinken trinkt trank getrunken | fahren fahre fahrt fahrst fuhr
-    gefahren | schlafen schlaft schlief geschlafen | lesen liest las gelesen | sprechen spricht
-    sprach gesprochen | finden findet fand gefunden | bringen bringt brachte gebracht | denken
-    denkt dachte gedacht | wissen weiss wusste gewusst | treffen trifft traf getroffen |
-    schreiben schreibt schrieb geschrieben | vergessen vergisst vergass | kind kinder kindern
-    kinderen | bild bilder bildern | licht lichter lichtern | kleid kleider kleidern | feld
-    felder feldern | lied lieder liedern | schild schilder schildern | ei eier eiern | haus
-    hauser hausern haeuser haeusern | mann mannern maenner maennern | buch bucher buchern
-    buecher buechern | land lander landern laender laendern | wort worter wortern woerter | tur
-    turen tuer tueren | rad rader radern | glas glaser glasern glaeser glazen | blatt blatter
-    blattern blaetter | tuch tucher tuchern tuecher | loch locher lochern | fach facher fachern
-    | dach dacher dachern | bad bader badern | dorf dorfer | mama mutti mutter | papa vati vater
-    | oeil yeux | va vais vas vont aller alle allez | prendre prend prends pris | voir vu vois
-    voit | acheter achete achetes | oeuf oeufs | luz luces | voz voces | vez veces | pez peces |
-    cruz cruces | ir voy vas fue fueron ido | comprar compre compro | dar doy dio dado | ver vi
-    vio visto | kopen koop koopt kocht kochten gekocht | gaan ga gaat ging gingen gegaan | zien
-    zie ziet zag gezien | eten eet at gegeten | brengen brengt bracht gebracht | stad steden |
-    schip schepen | ei eieren
+    gingen gegangen gaan ga gaat gegaan | komme kommt kommst kommen kam kamen gekommen | nehmen
+    nehme nimmt nimmst nahm genommen | geben gebe gibt gibst gab gegeben | sehen sehe sieht
+    siehst sah gesehen | essen isst ass gegessen | trinken trinkt trank getrunken | fahren fahre
+    fahrt fahrst fuhr gefahren | schlafen schlaft schlief geschlafen | lesen liest las gelesen |
+    sprechen spricht sprach gesprochen | finden findet fand gefunden | bringen bringt brachte
+    gebracht brengen brengt bracht | denken denkt dachte gedacht | wissen wusste gewusst |
+    treffen trifft traf getroffen | schreiben schreibt schrieb geschrieben | vergessen vergisst
+    vergass | kind kinder kindern kinderen | bild bilder bildern | licht lichter lichtern |
+    kleid kleider kleidern | feld felder feldern | lied lieder liedern | schild schilder
+    schildern | ei eier eiern eieren | haus hauser hausern haeuser haeusern | mann manner
+    mannern maenner maennern | buch bucher buchern buecher buechern | land lander landern
+    laender laendern | wort worter wortern woerter | tur turen tuer tueren | rad rader radern |
+    glas glaser glasern glaeser glazen | blatt blatter blattern blaetter | tuch tucher tuchern
+    tuecher | loch locher lochern | fach facher fachern | dach dacher dachern | bad bader badern
+    | dorf dorfer | mama mutti mutter | papa vati vater | oeil yeux | va vais vont aller allez |
+    prendre prend prends pris | voir vu vois voit | acheter achete achetes | oeuf oeufs | luz
+    luces | voz voces | vez veces | pez peces | cruz cruces | ir voy vas fue fueron ido |
+    comprar compre compro | dar doy dio dado | ver vi vio visto | kopen koop koopt kocht kochten
+    gekocht | zien zie ziet zag gezien | eten eet at gegeten | stad steden | schip schepen
 """
 
-RELATED: Final = {
-    word: group.split()[0] for group in _RELATED.split("|") for word in group.split()[1:]
-}
+GROUPS: Final = tuple(tuple(group.split()) for group in _RELATED.split("|"))
+RELATED: Final = {word: group[0] for group in GROUPS for word in group[1:]}
 """Irregular forms, each with the word that it is looked up as."""
 
 _MONTHS: Final = """

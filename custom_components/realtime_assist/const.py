@@ -12,6 +12,8 @@ CONF_PROVIDER: Final = "provider"
 CONF_BASE_URL: Final = "base_url"
 
 SUBENTRY_ASSISTANT: Final = "assistant"
+SUBENTRY_SATELLITE: Final = "satellite"
+SUBENTRY_SPEAKER: Final = "speaker"
 
 # Keys of an assistant's subentry. Home Assistant's `const` has the others: model, prompt,
 # llm_hass_api and language.
@@ -25,6 +27,19 @@ CONF_SUMMARIZER: Final = "summarizer"
 CONF_AI_TASK_ENTITY: Final = "ai_task_entity"
 CONF_FALLBACK_TTS: Final = "fallback_tts"
 CONF_TRANSCRIPTION_MODEL: Final = "transcription_model"
+
+# Keys of a satellite's subentry.
+CONF_SATELLITE: Final = "satellite"
+CONF_SPEAKER_SOURCE: Final = "speaker_source"
+CONF_SPEAKER_CONFIDENCE: Final = "speaker_confidence"
+CONF_SPEAKER_SECONDS: Final = "speaker_seconds"
+CONF_REMEMBER: Final = "remember"
+CONF_LEADING_SILENCE: Final = "leading_silence_ms"
+CONF_TRAILING_SILENCE: Final = "trailing_silence_ms"
+
+# Keys of a speaker's subentry; its name is there as well.
+CONF_PERSON: Final = "person"
+CONF_ALIASES: Final = "aliases"
 
 CONF_CREATE_PIPELINE: Final = "create_pipeline"
 

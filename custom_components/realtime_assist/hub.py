@@ -93,9 +93,7 @@ class Assistant:
         A satellite keeps its session from turn to turn. Anything else has one for this turn only,
         which the caller releases.
         """
-        key = ThreadKey(
-            assistant=self.subentry_id, scope=self._thread_scope(origin, conversation_id)
-        )
+        key = self.thread_key(origin, conversation_id)
         satellite = None if text else origin.satellite
         if satellite is None:
             passing = Projection(self, origin, key, text=text, on_release=self._passing.discard)
@@ -106,6 +104,12 @@ class Assistant:
             kept = self._satellites[satellite] = Projection(self, origin, key)
         kept.arrive(origin, key)
         return kept
+
+    def thread_key(self, origin: Origin, conversation_id: str | None) -> ThreadKey:
+        """Return which history a turn from there belongs to."""
+        return ThreadKey(
+            assistant=self.subentry_id, scope=self._thread_scope(origin, conversation_id)
+        )
 
     def projections(self) -> Iterator[Projection]:
         """Return the projections of this assistant."""

@@ -7,6 +7,7 @@ tells what happened (`begin`, `fix`, `closed`). Neither learns of the other.
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
@@ -21,7 +22,7 @@ from .assistant import DEFAULT_PROMPT
 from .items import FACTS, RECAP, Composition, DesiredItem, View, meanwhile_key, note, outcome_key
 from .memory.compose import ENVELOPE_INSTRUCTIONS, compose, note_body
 from .memory.scopes import Scope, ScopeKey
-from .memory.transcript import ThreadKey, TurnRecord
+from .memory.transcript import Thread, ThreadKey, TurnRecord
 from .pipeline.origin import Origin
 from .pipeline.tools import ToolSet, async_tool_set
 from .realtime.exchange import Exchange
@@ -38,6 +39,19 @@ _LOGGER: Final = logging.getLogger(__name__)
 
 _IDLE_SECONDS: Final = 300.0
 """By then a provider has nothing cached any more: a new session costs no more than the old."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a turn belongs, whatever its satellite does before it is over."""
+
+    key: ThreadKey
+    visible: tuple[ScopeKey, ...]
+    remember: bool
+
+    def shown_to(self, visible: tuple[ScopeKey, ...]) -> bool:
+        """Whether who sees these scopes may see what is said in the turn."""
+        return all(key in visible for key in self.visible if key.scope is Scope.SPEAKER)
 
 
 class Projection:
@@ -66,8 +80,11 @@ class Projection:
         self.tools: ToolSet | None = None
         timeout = assistant.options.conversation_timeout * 60.0
         self._conversation_seconds = timeout
-        self._told = self._house.thread(key)
+        self._alone = Thread(key=key)
+        """What is said where nothing is remembered: gone with the session."""
+        self._told = self._thread
         """The thread as it was when the session opened."""
+        self._places: dict[str, _Place] = {}
         self.session = RealtimeSession(
             http=async_get_clientsession(assistant.hub.hass),
             model=assistant.model,
@@ -100,13 +117,14 @@ class Projection:
 
     def fresh_view(self) -> View:
         """Return the view of a session that opens now: its recap tells all that the thread has."""
-        self._told = self._house.thread(self.key)
+        self._alone = Thread(key=self.key)
+        self._told = self._thread
         return View(recap_upto=self._told.next_number - 1)
 
     def compose(self, view: View) -> Composition:
         """Return what the session should hold now."""
         return compose(
-            thread=self._house.thread(self.key),
+            thread=self._thread,
             entries=self._house.context.visible(self.visible),
             now=self._now,
             visible=self.visible,
@@ -125,23 +143,25 @@ class Projection:
     @callback
     def arrive(self, origin: Origin, key: ThreadKey) -> None:
         """Take it that somebody speaks there now: in another room, after a long time, perhaps."""
-        self.origin = origin
-        if key != self.key:
-            # Another thread (the satellite moved): nothing of the old one may be seen.
-            self.key = key
-            self.session.restart()
+        self._be_at(origin, key)
         if time.monotonic() - self._last_turn > self._conversation_seconds:
             self.end_conversation()
 
     @callback
     def begin(self, turn: Turn, *, voice: bool) -> Exchange:
         """Start a turn on the wire; opens the session if it is closed."""
+        self._places[turn.id] = self._place
         return self.session.begin(turn.id, voice=voice)
 
     @callback
     def fix(self, turn: Turn, extra_prompt: str | None = None) -> None:
         """Fix who speaks and what the moment is, for this turn."""
-        self.origin = turn.origin
+        self._be_at(turn.origin, self._assistant.thread_key(turn.origin, turn.conversation_id))
+        if turn.id in self._places:
+            self._places[turn.id] = self._place
+        if any(not place.shown_to(self.visible) for place in self._places.values()):
+            # A turn of somebody else is not over yet (a tool runs): it cannot be taken out of here.
+            self.session.restart()
         self._now = now_note(dt_util.now(), turn.origin, extra_prompt)
         self.session.changed()
 
@@ -149,10 +169,39 @@ class Projection:
     def closed(self, record: TurnRecord | None, turn_id: str) -> None:
         """Let a turn that is over join the thread; None: it is stored nowhere."""
         self._last_turn = time.monotonic()
+        place = self._places.pop(turn_id, self._place)
         if record is not None:
-            self._house.join(self.key, record, self._assistant.options.resume_tokens)
-            self._house.context.new_turn(self.visible, turn_id)
+            self._keep(record, place)
+            self._house.context.new_turn(place.visible, turn_id)
         self.session.settle(turn_id)
+
+    def _keep(self, record: TurnRecord, place: _Place) -> None:
+        """Let a turn join its thread, or only this session where nothing is remembered."""
+        if place.remember and self._house.storage.thread(place.key) is None:
+            # The session never opened, so nobody has read what was said there before.
+            self._assistant.hub.hass.async_create_task(
+                self._async_keep(record, place), "realtime_assist turn"
+            )
+        elif place.remember:
+            self._house.join(place.key, record, self._assistant.options.resume_tokens)
+        elif place.key == self._alone.key and not self._house.changes.forgotten_meanwhile(record):
+            self._alone = self._alone.joined(record)
+            self.session.changed()
+
+    async def _async_keep(self, record: TurnRecord, place: _Place) -> None:
+        await self._house.async_ready(place.key, place.visible)
+        self._house.join(place.key, record, self._assistant.options.resume_tokens)
+
+    def _be_at(self, origin: Origin, key: ThreadKey) -> None:
+        """Take it that somebody speaks there; of another thread nothing may be seen any more."""
+        other = key != self.key or origin.remember != self.origin.remember
+        if origin.speaker != self.origin.speaker:
+            self._now = None
+        self.origin = origin
+        self.key = key
+        if other:
+            self._alone = Thread(key=key)
+            self.session.restart()
 
     async def release(self) -> None:
         """End a session that was for one turn only."""
@@ -171,9 +220,21 @@ class Projection:
         """Return the scopes that may be seen here now, narrowest first."""
         return self.origin.visible(session=self._epoch)
 
+    @property
+    def _thread(self) -> Thread:
+        """Return what was said that this session may be told."""
+        return self._house.thread(self.key) if self.origin.remember else self._alone
+
+    @property
+    def _place(self) -> _Place:
+        return _Place(self.key, self.visible, self.origin.remember)
+
     @callback
     def forgotten(self, turns: tuple[str, ...] | None) -> None:
         """Withdraw facts, and turns that are gone; None: the thread is as it was."""
+        if not self.origin.remember:
+            # What was said here is in this session only, so nobody knows whether it was about that.
+            self.session.restart()
         gone = [FACTS]
         if turns is not None:
             gone += [RECAP, *map(meanwhile_key, turns), *(f"turn:{turn}" for turn in turns)]
@@ -236,7 +297,7 @@ def now_note(at: datetime, origin: Origin, extra_prompt: str | None) -> str:
     lines = [
         f"Time: {at:%A, %d %B %Y, %H:%M} ({at.tzname()})",
         f"Room: {origin.area_name or 'unknown'}",
-        f"Speaker: {origin.name if origin.speaker else 'unknown'}",
+        f"Speaker: {origin.speaker_name if origin.speaker else 'unknown'}",
     ]
     if extra_prompt:
         lines.append(f"For this conversation: {extra_prompt}")

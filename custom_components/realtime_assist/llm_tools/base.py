@@ -17,6 +17,7 @@ from ..house import House
 from ..memory.entries import ContextEntry
 from ..memory.scopes import Scope, ScopeKey
 from ..memory.words import cut_at_word
+from ..pipeline.context import calling_origin
 from ..pipeline.origin import Origin, resolve
 from ..recollection import Found
 
@@ -44,7 +45,13 @@ SCOPE_NAMES: Final = {scope: name for name, scope in NAMES.items()}
 
 @callback
 def origin_of(hass: HomeAssistant, context: LLMContext) -> Origin:
-    """Return where a call comes from. On the device of a satellite a user proves nobody."""
+    """Return where a call comes from. On the device of a satellite a user proves nobody.
+
+    For a turn of ours it is where that comes from, with who spoke when its words were complete.
+    """
+    calling = calling_origin.get()
+    if calling and context.platform == DOMAIN and calling.device_id == context.device_id:
+        return calling
     user_id = context.context.user_id if context.context else None
     satellite = None
     if context.device_id:

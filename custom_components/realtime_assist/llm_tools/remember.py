@@ -74,7 +74,10 @@ class RememberTool(MemoryTool):
         told = asked["fact"].strip()
         if not about or not told:
             return refusal("empty", "Say what should be remembered.")
-        visible = await self._async_visible(origin_of(hass, llm_context))
+        origin = origin_of(hass, llm_context)
+        if not origin.remember:
+            return refusal("switched_off", "Nothing that is said here is remembered, by choice.")
+        visible = await self._async_visible(origin)
         held = self._house.context.visible(visible)
         scope = _chosen(asked.get("scope"), visible, entry_for(about, held))
         if scope is None:

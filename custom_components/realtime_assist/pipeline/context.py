@@ -12,9 +12,15 @@ from weakref import ref
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .origin import Origin
     from .turn import Turn
 
 current_turn: Final[ContextVar[Turn | None]] = ContextVar("realtime_assist_turn", default=None)
+
+calling_origin: Final[ContextVar[Origin | None]] = ContextVar(
+    "realtime_assist_calling", default=None
+)
+"""Where the turn comes from for which a tool runs: as it was fixed, whoever speaks there by now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ async def async_listen(
 
 async def _words_of(turn: Turn, stream: AsyncIterable[bytes], *, respond: bool) -> SpeechResult:
     await _hear(turn, stream)
-    turn.projection.fix(turn)
+    turn.commit()
     turn.exchange.end_of_speech(respond=respond)
     return await _result(turn)
 

@@ -1,12 +1,12 @@
 """Who speaks where: from a satellite or a user to device, area and speaker.
 
-A satellite's run says nothing of who speaks, so only a run *without* a satellite proves a speaker,
-and only when its user is linked to a person. Everything is kept by registry id: names and entity
-ids change.
+A satellite's run says nothing of who speaks, so its user proves a speaker only in a run *without* a
+satellite, and only when linked to a person; at a satellite other proof is needed (`who.py`).
+Everything is kept by registry id: names and entity ids change.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from homeassistant.const import ATTR_FRIENDLY_NAME
@@ -22,6 +22,8 @@ from homeassistant.helpers import (
 )
 
 from ..memory.scopes import Scope, ScopeKey, visible_keys
+from ..satellites import async_satellite_options
+from ..who import async_who
 
 _ATTR_USER_ID: Final = "user_id"
 _PERSON: Final = "person"
@@ -43,8 +45,14 @@ class Origin:
     user_id: str | None = None
     speaker: ScopeKey | None = None
     """Who speaks, when that is proved; None is nobody in particular."""
+    speaker_name: str | None = None
     name: str = ""
     """For people: the satellite's, device's or person's name."""
+    remember: bool = True
+    """Whether what is said there may be written down."""
+    leading_ms: int = 0
+    """Silence that the satellite needs before an answer, in milliseconds."""
+    trailing_ms: int = 0
     language: str | None = None
     """Language of the run, as its pipeline says."""
 
@@ -85,8 +93,10 @@ def resolve(
     entry = er.async_get(hass).async_get(satellite_entity_id)
     area_id, area_name = _area(hass, entry, entry.device_id if entry else None)
     state = hass.states.get(satellite_entity_id)
-    return Origin(
-        satellite=entry.id if entry else satellite_entity_id,
+    satellite = entry.id if entry else satellite_entity_id
+    options = async_satellite_options(hass, satellite)
+    origin = Origin(
+        satellite=satellite,
         satellite_entity_id=satellite_entity_id,
         platform=entry.platform if entry else None,
         device_id=entry.device_id if entry else None,
@@ -95,6 +105,23 @@ def resolve(
         user_id=user_id,
         name=state.name if state else satellite_entity_id,
         language=language,
+        remember=options.remember,
+        leading_ms=options.leading_silence_ms,
+        trailing_ms=options.trailing_silence_ms,
+    )
+    return with_speaker(hass, origin)
+
+
+@callback
+def with_speaker(hass: HomeAssistant, origin: Origin) -> Origin:
+    """Return an origin with who speaks there by what is proved now; a user's is proved already."""
+    if origin.satellite is None:
+        return origin
+    speaker = async_who(hass).standing(origin.satellite).speaker
+    return replace(
+        origin,
+        speaker=speaker.key if speaker else None,
+        speaker_name=speaker.name if speaker else None,
     )
 
 
@@ -102,6 +129,7 @@ def _without_satellite(
     hass: HomeAssistant, user_id: str | None, device_id: str | None, language: str | None
 ) -> Origin:
     speaker, name = _person(hass, user_id)
+    person = name or None
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     if device is not None:
         name = device.name_by_user or device.name or name
@@ -112,6 +140,7 @@ def _without_satellite(
         area_name=area_name,
         user_id=user_id,
         speaker=speaker,
+        speaker_name=person,
         name=name,
         language=language,
     )

@@ -53,7 +53,7 @@ def turn_record(  # noqa: PLR0913 - the parts of a turn, all by name
         device_id=origin.device_key,
         area_id=origin.area_id,
         place=origin.area_name,
-        speaker=origin.name if origin.speaker else None,
+        speaker=origin.speaker_name if origin.speaker else None,
         interrupted=cut or wire.interrupted,
         uncertainty_ms=heard.uncertainty_ms if heard else 0,
     )

@@ -29,7 +29,7 @@ from homeassistant.helpers import llm
 from ..const import DOMAIN
 from ..realtime.model import ToolSpec
 from .broad import confine
-from .context import current_turn
+from .context import calling_origin, current_turn
 from .json_safe import json_object, json_text
 from .origin import Origin
 
@@ -206,6 +206,7 @@ class TurnTools:
             # What a tool starts is not part of this turn: it would find it by its context.
             context = copy_context()
             context.run(current_turn.set, None)
+            context.run(calling_origin.set, self._origin)
             task = context.run(
                 self._hass.async_create_task,
                 self._run(tool_input),

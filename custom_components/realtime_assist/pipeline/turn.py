@@ -21,7 +21,7 @@ from ..memory.transcript import Source, TurnRecord
 from .book import async_book
 from .context import current_turn
 from .early import Route
-from .origin import Origin
+from .origin import Origin, with_speaker
 from .playout import PATIENCE, Ended, Heard, Playout
 from .record import turn_record
 from .tools import ToolSet, TurnTools
@@ -89,7 +89,22 @@ class Turn:
         """Return the language of its run."""
         return self.origin.language
 
+    @property
+    def leading_ms(self) -> int:
+        """Return how much silence its satellite needs before the answer."""
+        return self.origin.leading_ms
+
+    @property
+    def trailing_ms(self) -> int:
+        """Return how much silence its satellite needs after the answer."""
+        return self.origin.trailing_ms
+
     # The pipeline's stages.
+
+    def commit(self) -> None:
+        """Fix who speaks, now that all of the words are there; later proof is for later turns."""
+        self.origin = with_speaker(self.hass, self.origin)
+        self.projection.fix(self)
 
     def watch(self, task: asyncio.Task[object] | None) -> None:
         """Follow the pipeline's task: some pipelines end without ever calling us again."""

@@ -31,7 +31,9 @@ def people(hass: HomeAssistant) -> People:
         anna=MockUser(id="anna", name="Anna", groups=[]).add_to_hass(hass),
         tom=MockUser(id="tom", name="Tom", groups=[]).add_to_hass(hass),
         admin=MockUser(id="admin", name="Admin", is_owner=True).add_to_hass(hass),
-        system=MockUser(id="system", name="VoIP", system_generated=True).add_to_hass(hass),
+        system=MockUser(
+            id="system", name="Supervisor", system_generated=True, is_owner=True
+        ).add_to_hass(hass),
     )
     for user in (made.anna, made.tom):
         entry = er.async_get(hass).async_get_or_create(

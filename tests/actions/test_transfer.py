@@ -1,5 +1,6 @@
 """Export and import: a copy of the memory, and what becomes of what is there."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -89,8 +90,9 @@ async def test_an_import_reaches_the_session_that_is_open(house: Home, people: P
     copy = await exported(house, people, scope="global")
     await act(house.hass, "clear_memory", scope="global")
     await turn(house, "hello")
+    await asyncio.sleep(0.2)
     await act(house.hass, "import_memory", data=copy)
-    await house.until(lambda: any("Thursday" in text for text in house.server.session.texts()))
+    await house.until(lambda: any("Thursday" in text for text in house.server.session.texts()), 1)
 
 
 async def test_only_administrators_export_everything(house: Home, people: People) -> None:

@@ -1,10 +1,14 @@
 """Forgetting: first what it would be, then exactly that, everywhere and for good."""
 
+import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from custom_components.realtime_assist import forgetting
+from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.memory.scopes import GLOBAL
+from tests.loopback import Call, Speech
+from tests.loopback.brain import Request
 from tests.people import People, act, device_id
 from tests.satellite import speech
 
@@ -99,6 +103,51 @@ async def test_what_was_said_is_forgotten_too(house: Home) -> None:
     assert not any("4711" in text for text in house.server.session.texts())
     spoken = [i for i in house.brain.requests[-1].context if i.audio and i.role == "user"]
     assert len(spoken) == 2
+
+
+async def test_what_was_recalled_of_it_is_forgotten_as_well(house: Home) -> None:
+    """Turns in which the house only repeated it, in quotes of its own, are gone, too."""
+    await turn(house, 'my "secret" number is 4711', "I see.")
+    recall = [Speech("One moment."), Call(f"{DOMAIN}__recall", '{"about": "secret number"}')]
+    house.replies.append(recall)
+    await turn(house, "look it up", "I told you.")
+    await turn(house, "the cat is in the garden")
+    told = house.records(house.kitchen)[1]
+    assert "4711" in str(told.calls[0].output)
+    key = next(house.assistant.projections()).key
+    first = house.records(house.kitchen)[0]
+    await house.memory.changes.async_forget_turns({key: [first.id]})
+    assert [r.heard_text for r in house.records(house.kitchen)] == ["the cat is in the garden"]
+
+
+async def test_a_fact_in_quotes_is_forgotten_where_it_was_recalled(house: Home) -> None:
+    """Signs that JSON writes in another way hide nothing from forgetting."""
+    fact = 'The "wifi" word is Miezi'
+    await act(house.hass, "set_memory", scope="global", key="wifi", value=fact)
+    recall = [Speech("One moment."), Call(f"{DOMAIN}__recall", '{"about": "wifi"}')]
+    house.replies.append(recall)
+    await turn(house, "look it up", "It is on your telephone.")
+    assert len(house.records(house.kitchen)) == 1
+    await act(house.hass, "delete_memory", scope="global", keys=["wifi"])
+    assert house.records(house.kitchen) == []
+
+
+async def test_forgetting_what_was_said_in_one_breath(house: Home) -> None:
+    """Also where a model asks and confirms in one turn, its question brings nothing back."""
+    await turn(house, "my secret number is 4711", "I see.")
+
+    def confirm(request: Request) -> list[Call]:
+        asked = json.loads(next(i.output for i in reversed(request.context) if i.output))
+        only = [each["number"] for each in asked["would_forget"] if "4711" in each["said"]]
+        arguments = {"confirm": asked["confirm"], "only": only}
+        return [Call(f"{DOMAIN}__forget", json.dumps(arguments))]
+
+    house.replies.append([Call(f"{DOMAIN}__forget", '{"about": "secret number"}')])
+    house.replies.append(confirm)
+    await turn(house, "forget that", "Done.")
+    assert house.records(house.kitchen) == []
+    await turn(house, "what is my number")
+    assert "4711" not in str(house.brain.requests[-1].context)
 
 
 async def test_a_line_of_a_summary_is_forgotten(house: Home) -> None:

@@ -1,5 +1,6 @@
 """Remembering: in the right scope, once, and never for a person who is not known."""
 
+import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from homeassistant.util import dt as dt_util
 
 from custom_components.realtime_assist.memory.scopes import GLOBAL, Scope, ScopeKey
 from tests.people import People, act, device_id, person_scope
+from tests.satellite import speech
 
 from .calling import caller, use
 
@@ -31,6 +33,16 @@ async def test_a_fact_goes_where_the_model_says(house: Home, people: People) -> 
         assert done == {"result": "remembered", "scope": scope, "about": f"a {scope}"}
         (entry,) = house.memory.context.visible((key,))
         assert (entry.value, entry.source) == (f"for the {scope}", "assistant")
+
+
+async def test_what_one_agent_remembers_another_knows_at_once(house: Home) -> None:
+    """What is told to the agent in the app is known in the conversation in the kitchen."""
+    await house.kitchen.hear(speech())
+    await house.kitchen.play()
+    await house.settled()
+    await asyncio.sleep(0.2)
+    await use(house.hass, "remember", caller(), about="bins", fact="They go out on Thursday")
+    await house.until(lambda: any("Thursday" in text for text in house.server.session.texts()), 1)
 
 
 async def test_what_no_scope_was_said_for_is_told_to_the_fewest(

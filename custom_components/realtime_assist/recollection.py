@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.util import dt as dt_util
@@ -21,6 +22,10 @@ from .memory.transcript import Thread, ThreadKey
 
 if TYPE_CHECKING:
     from .house import House
+
+
+_BESIDE: Final = 100
+"""Hits that may belong to other scopes than those that are asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +55,17 @@ class Recollection:
         """One search at a time: another's filling would end this one's."""
 
     async def async_find(
-        self, query: Query, visible: Collection[ScopeKey], limit: int
+        self,
+        query: Query,
+        visible: Collection[ScopeKey],
+        limit: int,
+        *,
+        within: Collection[ScopeKey] | None = None,
     ) -> list[Found]:
-        """Return what fits, best first, of what somebody who sees these scopes may see."""
+        """Return what fits, best first, of what somebody who sees these scopes may see.
+
+        `within`: only what belongs to these of them; None: to any.
+        """
         await self._house.storage.async_load_scopes(visible)
         async with self._lock:
             for scope in visible:
@@ -60,8 +73,11 @@ class Recollection:
                 await self._index.fill(entries_group(scope), map(entry_document, held))
             for thread in await self._async_threads(visible):
                 await self._index.fill(thread_group(thread.key), thread_documents(thread))
-            hits = self._index.find(query, visible, now=dt_util.utcnow(), limit=limit)
-        return [found for hit in hits if (found := self._found(hit)) is not None]
+            most = limit if within is None else 5 * limit + _BESIDE
+            hits = self._index.find(query, visible, now=dt_util.utcnow(), limit=most)
+        found = (each for hit in hits if (each := self._found(hit)) is not None)
+        fitting = (each for each in found if within is None or each.scope in within)
+        return list(islice(fitting, limit))
 
     async def async_people(
         self, scopes: Collection[ScopeKey], allowed: Callable[[ScopeKey], bool]

@@ -57,6 +57,19 @@ async def test_what_one_person_said_is_found_by_that_person(house: Home, people:
     for record in records:
         thread = thread.joined(record)
     house.memory.storage.save_thread(thread)
+    for number in range(3):
+        await act(
+            house.hass,
+            "set_memory",
+            user=people.anna,
+            entity_id="person.anna",
+            key=f"doctor {number}",
+            value="doctor, doctor",
+        )
+    best = await act(
+        house.hass, "search_memory", user=people.anna, **where, query="doctor", limit=1
+    )
+    assert [hit["scope"] for hit in best["hits"]] == ["device"]
     for user, turns in (
         (people.anna, {"t1", "t2"}),
         (people.admin, {"t1", "t2"}),

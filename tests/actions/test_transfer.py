@@ -95,6 +95,22 @@ async def test_an_import_reaches_the_session_that_is_open(house: Home, people: P
     await house.until(lambda: any("Thursday" in text for text in house.server.session.texts()), 1)
 
 
+async def test_a_history_that_is_replaced_leaves_the_open_session(
+    house: Home, people: People
+) -> None:
+    """What was said since the copy was made is not held by the provider either."""
+    await turn(house, "my name is Anna")
+    where = {"device_id": device_id(house.kitchen)}
+    copy = await exported(house, people, **where, history=True)
+    await turn(house, "the code is 4711")
+    await act(house.hass, "import_memory", user=people.admin, data=copy, mode="replace")
+    assert [r.heard_text for r in house.records(house.kitchen)] == ["my name is Anna"]
+    await turn(house, "what is my name")
+    seen = house.brain.requests[-1].context
+    assert len([item for item in seen if item.audio and item.role == "user"]) == 1
+    assert "4711" not in str(seen)
+
+
 async def test_only_administrators_export_everything(house: Home, people: People) -> None:
     """Nobody carries the whole memory of a home away who does not administer it."""
     for user in (people.anna, people.system, None):

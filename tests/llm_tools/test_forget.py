@@ -69,6 +69,9 @@ async def test_a_yes_holds_for_what_was_shown(house: Home, people: People) -> No
     for other in (caller(at=house.bedroom), caller(user=people.admin), caller()):
         refused = await use(house.hass, "forget", other, confirm=asked["confirm"])
         assert refused["error"] == "unknown_confirmation"
+    asked_in_app = await use(house.hass, "forget", caller(user=people.admin), about="wifi")
+    refused = await use(house.hass, "forget", caller(), confirm=asked_in_app["confirm"])
+    assert refused["error"] == "unknown_confirmation"
     await act(house.hass, "set_memory", scope="global", key="wifi", value="The word is Mauzi")
     refused = await use(house.hass, "forget", who, confirm=asked["confirm"])
     assert refused["error"] == "changed"

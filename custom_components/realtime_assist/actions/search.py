@@ -51,8 +51,10 @@ async def async_search_memory(house: House, call: ServiceCall) -> dict[str, Any]
     scopes = await async_scopes(house.hass, call)
     caller = await async_caller(house.hass, call)
     people = await house.recollection.async_people(scopes, caller.may)
-    found = await house.recollection.async_find(query, (*scopes, *people), data[ATTR_LIMIT])
-    return {"hits": [_hit(each) for each in found if each.scope in scopes]}
+    found = await house.recollection.async_find(
+        query, (*scopes, *people), data[ATTR_LIMIT], within=scopes
+    )
+    return {"hits": [_hit(each) for each in found]}
 
 
 def _hit(found: Found) -> dict[str, Any]:

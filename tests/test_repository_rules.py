@@ -278,7 +278,7 @@ def test_every_key_in_the_code_has_words() -> None:
     assert strings_of("translation_key") <= words
     reasons = {*ENGLISH["config"]["abort"]}
     for flow in ENGLISH["config_subentries"].values():
-        reasons |= {*flow["abort"]}
+        reasons |= {*flow.get("abort", {})}
     for issue in ENGLISH["issues"].values():
         reasons |= {*issue.get("fix_flow", {}).get("abort", {})}
     assert strings_of("reason") <= reasons
@@ -310,8 +310,8 @@ def test_every_word_is_used() -> None:
     for key in (*ENGLISH["exceptions"], *ENGLISH["issues"]):
         assert f'"{key}"' in text, key
     config = ENGLISH["config"]
-    assistant = ENGLISH["config_subentries"]["assistant"]
-    for key in (*config["error"], *config["abort"], *assistant["error"], *assistant["abort"]):
+    flows = (config, *ENGLISH["config_subentries"].values())
+    for key in {key for flow in flows for key in (*flow["error"], *flow.get("abort", {}))}:
         assert f'"{key}"' in text, key
 
 

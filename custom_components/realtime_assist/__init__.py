@@ -20,7 +20,7 @@ from .pipeline.turn import async_close_turns
 from .repairs import async_check_pipelines
 from .services import async_setup_services
 
-PLATFORMS: Final = (Platform.CONVERSATION, Platform.STT, Platform.TTS)
+PLATFORMS: Final = (Platform.CONVERSATION, Platform.SELECT, Platform.STT, Platform.TTS)
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 

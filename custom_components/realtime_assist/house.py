@@ -29,6 +29,7 @@ from .memory.transcript import Thread, ThreadKey, TurnRecord
 from .pipeline.watch import async_watch_satellites
 from .recollection import Recollection
 from .repairs import Issue, async_report
+from .who import async_who
 
 if TYPE_CHECKING:
     from .hub import Hub
@@ -88,6 +89,7 @@ class House:
     def enter(self, hub: Hub) -> None:
         """Listen for the satellites of an account, and read the facts in the background."""
         self.hubs.add(hub)
+        async_who(self.hass).changed()
         if self._unwatch is None:
             self._unwatch = async_watch_satellites(self.hass)
             self._stop_expiring = async_track_time_interval(

@@ -23,7 +23,7 @@ from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.yaml import load_yaml_dict
 
-from .actions import entries, history, search, transfer
+from .actions import entries, history, search, speaker, transfer
 from .const import DOMAIN
 from .house import House, async_get_house
 from .repairs import Issue, async_report
@@ -60,6 +60,7 @@ _ACTIONS: Final = {
         answers=SupportsResponse.ONLY,
     ),
     "import_memory": _Action(run=transfer.async_import_memory, schema=transfer.IMPORT_SCHEMA),
+    "set_speaker": _Action(run=speaker.async_set_speaker, schema=speaker.SET_SPEAKER_SCHEMA),
     "reset_session": _Action(run=history.async_reset_session, schema=history.RESET_SCHEMA),
 }
 

@@ -1,7 +1,7 @@
 """Who may be recognised: the persons of the home, and the speakers of all accounts together."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -53,12 +53,12 @@ def find(speakers: Iterable[Speaker], text: object) -> Speaker | None:
     return found[0] if len(found) == 1 else None
 
 
-def labels(speakers: Iterable[Speaker]) -> dict[str, ScopeKey]:
-    """Return a text for each speaker to choose from; no two are equal."""
+def labels(speakers: Iterable[Speaker], reserved: Collection[str] = ()) -> dict[str, ScopeKey]:
+    """Return a text for each speaker to choose from; no two are equal, and none is reserved."""
     made: dict[str, ScopeKey] = {}
     for speaker in speakers:
         label, number = speaker.name, 2
-        while label in made:
+        while label in made or label in reserved:
             label, number = f"{speaker.name} ({number})", number + 1
         made[label] = speaker.key
     return made

@@ -33,6 +33,7 @@ from homeassistant.helpers import (
 from ..const import DOMAIN
 from ..memory.scopes import GLOBAL, Scope, ScopeKey
 from ..pipeline.origin import resolve
+from ..speakers import async_speakers, find
 
 ATTR_SCOPE: Final = "scope"
 ATTR_SCOPE_ID: Final = "scope_id"
@@ -80,7 +81,11 @@ class Caller:
 
 async def async_caller(hass: HomeAssistant, call: ServiceCall) -> Caller:
     """Return who asks. Users that Home Assistant made for its own parts are nobody."""
-    user_id = call.context.user_id
+    return await async_caller_of(hass, call.context.user_id)
+
+
+async def async_caller_of(hass: HomeAssistant, user_id: str | None) -> Caller:
+    """Return who asks, from the user of a context."""
     user = await hass.auth.async_get_user(user_id) if user_id else None
     if user is None or user.system_generated or not user.is_active:
         return Caller()
@@ -169,8 +174,10 @@ def _area_scope(hass: HomeAssistant, area_id: str) -> ScopeKey:
 
 
 def _speaker_scope(hass: HomeAssistant, name: str) -> ScopeKey:
-    """Return the scope of a person: by entity id or registry id."""
+    """Return the scope of a person or speaker: by an id, a name or an alias."""
     entry = er.async_get(hass).async_get(name)
     if entry and entry.domain == PERSON_DOMAIN:
         return ScopeKey(Scope.SPEAKER, entry.id)
+    if speaker := find(async_speakers(hass), name):
+        return speaker.key
     raise action_invalid("not_found_scope")

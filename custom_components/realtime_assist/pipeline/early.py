@@ -57,7 +57,9 @@ def async_route(hass: HomeAssistant, origin: Origin, subentry_id: str, heard_by:
         }[Platform(platform)]
         return engine is not None and engine == ours[Platform(platform)]
 
-    chosen = [p for p in _chosen(hass, origin) if uses(p, heard_by)]
+    device_id = origin.device_id if origin.satellite else None
+    named = chosen_pipelines(hass, device_id) if device_id else ()
+    chosen = [p for p in named if uses(p, heard_by)]
     pipelines = chosen or [p for p in async_get_pipelines(hass) if uses(p, heard_by)]
     if not pipelines:
         return Route()
@@ -71,16 +73,23 @@ def async_route(hass: HomeAssistant, origin: Origin, subentry_id: str, heard_by:
     )
 
 
-def _chosen(hass: HomeAssistant, origin: Origin) -> Sequence[Pipeline]:
-    """Return the pipelines that the selects of the satellite's device name, maybe several."""
-    if origin.satellite is None or origin.device_id is None:
-        return ()
+@callback
+def pipeline_selects(hass: HomeAssistant, device_id: str) -> list[str]:
+    """Return the entities that choose the pipelines of a satellite's device."""
+    return [
+        entry.entity_id
+        for entry in er.async_entries_for_device(er.async_get(hass), device_id)
+        if entry.domain == Platform.SELECT and entry.translation_key in _PIPELINE_SELECTS
+    ]
+
+
+@callback
+def chosen_pipelines(hass: HomeAssistant, device_id: str) -> Sequence[Pipeline]:
+    """Return the pipelines that the selects of a satellite's device name, maybe several."""
     named = [
         state.state
-        for entry in er.async_entries_for_device(er.async_get(hass), origin.device_id)
-        if entry.domain == Platform.SELECT
-        and entry.translation_key in _PIPELINE_SELECTS
-        and (state := hass.states.get(entry.entity_id))
+        for entity_id in pipeline_selects(hass, device_id)
+        if (state := hass.states.get(entity_id))
     ]
     by_name = {pipeline.name: pipeline for pipeline in async_get_pipelines(hass)}
     found = [by_name[name] for name in named if name in by_name]

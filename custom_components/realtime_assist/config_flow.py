@@ -37,9 +37,13 @@ from .const import (
     PROVIDER_COMPATIBLE,
     PROVIDER_OPENAI,
     SUBENTRY_ASSISTANT,
+    SUBENTRY_SATELLITE,
+    SUBENTRY_SPEAKER,
 )
 from .first_pipeline import async_create_pipeline
 from .realtime.model import CannotConnect
+from .satellite_flow import SatelliteFlow
+from .speaker_flow import SpeakerFlow
 
 _KEY = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))
 _PROVIDER = SelectSelector(
@@ -89,7 +93,11 @@ class RealtimeAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         cls, config_entry: ConfigEntry
     ) -> dict[str, type[ConfigSubentryFlow]]:
         """Return what can be added to an account."""
-        return {SUBENTRY_ASSISTANT: AssistantFlow}
+        return {
+            SUBENTRY_ASSISTANT: AssistantFlow,
+            SUBENTRY_SATELLITE: SatelliteFlow,
+            SUBENTRY_SPEAKER: SpeakerFlow,
+        }
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

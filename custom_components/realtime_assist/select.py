@@ -69,6 +69,8 @@ class _Selects:
         """Make those that there should be now, and follow what decides that."""
         self._look()
         listen = self._hass.bus.async_listen
+        # Another account may have settings for a satellite now, and looks after it then.
+        self._entry.async_on_unload(async_who(self._hass).subscribe(self._look))
         self._entry.async_on_unload(
             listen(EVENT_STATE_CHANGED, self._state_changed, event_filter=self._state_decides)
         )

@@ -4,9 +4,11 @@ import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from homeassistant.helpers import device_registry as dr
+
 from custom_components.realtime_assist import forgetting
 from custom_components.realtime_assist.const import DOMAIN
-from custom_components.realtime_assist.memory.scopes import GLOBAL
+from custom_components.realtime_assist.memory.scopes import GLOBAL, Scope, ScopeKey
 from tests.loopback import Call, Speech
 from tests.loopback.brain import Request
 from tests.people import People, act, device_id
@@ -80,6 +82,23 @@ async def test_a_yes_holds_for_what_was_shown(house: Home, people: People) -> No
     nothing = await use(house.hass, "forget", who, about="dragons")
     assert nothing["would_forget"] == []
     assert len(house.memory.context.visible((GLOBAL,))) == 1
+
+
+async def test_a_yes_reaches_no_further_than_the_eye(house: Home) -> None:
+    """What cannot be seen any more where the yes is said stays; so does what is read-only."""
+    who = caller(at=house.kitchen)
+    devices = dr.async_get(house.hass)
+    await act(house.hass, "set_memory", area_id="kitchen", key="wifi", value="The word is Miezi")
+    asked = await use(house.hass, "forget", who, about="wifi")
+    devices.async_update_device(device_id(house.kitchen), area_id="bedroom")
+    refused = await use(house.hass, "forget", who, confirm=asked["confirm"])
+    assert refused["error"] == "changed"
+    devices.async_update_device(device_id(house.kitchen), area_id="kitchen")
+    asked = await use(house.hass, "forget", who, about="wifi")
+    house.memory.context.guard(lambda _scope: "newer_file")
+    refused = await use(house.hass, "forget", who, confirm=asked["confirm"])
+    assert refused["error"] == "not_forgotten"
+    assert len(house.memory.context.visible((ScopeKey(Scope.AREA, "kitchen"),))) == 1
 
 
 async def test_a_yes_comes_in_time(house: Home, monkeypatch: pytest.MonkeyPatch) -> None:

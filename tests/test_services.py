@@ -83,7 +83,7 @@ async def test_a_fact_that_is_forgotten_is_withdrawn(house: Home) -> None:
 
 async def test_an_update_in_the_middle_of_an_answer_cuts_nobody_off(house: Home) -> None:
     """An automation may remember something while the house speaks; it is known right after."""
-    house.brain.replies.append(Speech("This takes a while.", ms=60_000))
+    house.replies.append(Speech("This takes a while.", ms=60_000))
     heard = asyncio.create_task(house.kitchen.hear(speech()))
     await house.server.wait_for(
         lambda s: s.sessions and s.session.sent_of("response.output_audio.delta")
@@ -103,7 +103,7 @@ async def test_an_update_in_the_middle_of_an_answer_cuts_nobody_off(house: Home)
 
 async def test_a_full_update_opens_a_new_session(house: Home) -> None:
     """Whoever does not trust what the provider holds can have all of it told anew."""
-    house.brain.hears.append("the cat is in the garden")
+    house.hears.append("the cat is in the garden")
     await turn(house, house.kitchen)
     response = await update(house.hass, full=True)
     assert response["sessions"][0]["rebuilt"] is True
@@ -174,8 +174,8 @@ async def test_another_integration_that_takes_the_action_is_told_of(house: Home)
 
 async def test_what_is_forgotten_is_gone_from_what_was_said(house: Home) -> None:
     """A code that somebody said aloud is gone with the fact: from history, and from the session."""
-    house.brain.hears += ["the code is 4711", "the cat is called Miezi"]
-    house.brain.replies += ["I will keep it.", "A nice name."]
+    house.hears.extend(["the code is 4711", "the cat is called Miezi"])
+    house.replies.extend(["I will keep it.", "A nice name."])
     for _ in range(2):
         await turn(house, house.kitchen)
     await update(house.hass, scope="global", entries={"code": "4711"})

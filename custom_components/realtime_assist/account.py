@@ -17,7 +17,8 @@ from .address import is_secure
 from .assistant import AssistantOptions
 from .const import CONF_BASE_URL, CONF_PROVIDER, OPENAI_BASE_URL, PROVIDER_OPENAI
 from .realtime.check import check
-from .realtime.model import (
+from .realtime.config import SessionConfig
+from .realtime.errors import (
     AuthenticationFailed,
     CannotConnect,
     ConnectionLost,
@@ -26,7 +27,6 @@ from .realtime.model import (
     QuotaExceeded,
     RateLimited,
     RealtimeError,
-    SessionConfig,
 )
 from .realtime.providers.openai import OpenAIModel
 

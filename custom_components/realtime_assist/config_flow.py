@@ -41,7 +41,7 @@ from .const import (
     SUBENTRY_SPEAKER,
 )
 from .first_pipeline import async_create_pipeline
-from .realtime.model import CannotConnect
+from .realtime.errors import CannotConnect
 from .satellite_flow import SatelliteFlow
 from .speaker_flow import SpeakerFlow
 

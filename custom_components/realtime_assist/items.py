@@ -1,8 +1,9 @@
 """The vocabulary that `realtime/` and `memory/` share.
 
-What we hold is the truth; the provider's conversation is a projection of it. `memory.compose` says which items the
-provider should hold, `realtime.ledger` says which it holds now, and `realtime.ledger.step` compares the two. This module
-has the words for that comparison and nothing else: neither room imports the other.
+What we hold is the truth; the provider's conversation is a projection of it. `memory.compose` says
+which items the provider should hold, `realtime.ledger` which it holds now, and `realtime.reconcile`
+compares the two. This module has the words for that comparison and nothing else: neither room
+imports the other.
 
 Keys are meanings, never ids of the wire:
 
@@ -17,9 +18,9 @@ Keys are meanings, never ids of the wire:
     output:<call>            our answer to it
 """
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
-import hashlib
 from typing import Final
 
 RECAP: Final = "recap"
@@ -27,7 +28,7 @@ FACTS: Final = "facts"
 NOW: Final = "now"
 
 type Audience = frozenset[str]
-"""Scope keys (as text) that a reader must all be allowed to see. Empty: everybody who may see the thread."""
+"""Scope keys (as text) that a reader must all be allowed to see. Empty: whoever sees the thread."""
 
 EVERYBODY: Final[Audience] = frozenset()
 
@@ -57,14 +58,14 @@ class DesiredItem:
     body: str = ""
     """Text of a note (envelope included) or of an output; empty for natives."""
     cut_ms: int | None = None
-    """Natives: None is whole, n the milliseconds that were heard, 0 means that it must not be there."""
+    """Natives: None is whole, n the milliseconds that were heard, 0: it must not be there."""
     pair: str | None = None
     """Call id: a call and its output live and die together."""
     audience: Audience = EVERYBODY
 
     @property
     def by_user(self) -> bool:
-        """Whether a note is the user's own typed words, and not something the house tells the model."""
+        """Whether a note is the user's own typed words, not something the house tells."""
         return self.form is Form.NOTE and self.key.startswith("turn:")
 
 
@@ -75,7 +76,10 @@ class View:
     natives: frozenset[str] = frozenset()
     """Ids of the turns whose items were born in this session."""
     recap_upto: int = 0
-    """Number of the last turn of the thread that this session's recap covers; later ones that are not native come as `meanwhile` notes."""
+    """Number of the last turn of the thread that this session's recap covers.
+
+    Later ones that are not native come as `meanwhile` notes.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +88,11 @@ class Composition:
 
     desired: tuple[DesiredItem, ...]
     visible: frozenset[str]
-    """Scope keys (as text) that may be seen; a held item whose audience is not within them is revoked."""
+    """Scope keys (as text) that may be seen: a held item for others is revoked."""
 
 
 def digest(text: str) -> str:
-    """Return 12 hexadecimal digits that identify a text; equal texts have equal digests in every process."""
+    """Return 12 hexadecimal digits that identify a text, equal in every process."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -97,7 +101,9 @@ def note(key: str, body: str, audience: Audience = EVERYBODY) -> DesiredItem:
     return DesiredItem(key=key, form=Form.NOTE, digest=digest(body), body=body, audience=audience)
 
 
-def native(key: str, *, cut_ms: int | None = None, pair: str | None = None, audience: Audience = EVERYBODY) -> DesiredItem:
+def native(
+    key: str, *, cut_ms: int | None = None, pair: str | None = None, audience: Audience = EVERYBODY
+) -> DesiredItem:
     """Return a native item: it is bound where the server made it, never created."""
     return DesiredItem(key=key, form=Form.NATIVE, cut_ms=cut_ms, pair=pair, audience=audience)
 
@@ -105,7 +111,12 @@ def native(key: str, *, cut_ms: int | None = None, pair: str | None = None, audi
 def output(call_id: str, body: str, audience: Audience = EVERYBODY) -> DesiredItem:
     """Return the answer to a call."""
     return DesiredItem(
-        key=output_key(call_id), form=Form.OUTPUT, digest=digest(body), body=body, pair=call_id, audience=audience
+        key=output_key(call_id),
+        form=Form.OUTPUT,
+        digest=digest(body),
+        body=body,
+        pair=call_id,
+        audience=audience,
     )
 
 

@@ -25,8 +25,8 @@ from .memory.scopes import Scope, ScopeKey
 from .memory.transcript import Thread, ThreadKey, TurnRecord
 from .pipeline.origin import Origin
 from .pipeline.tools import ToolSet, async_tool_set
+from .realtime.config import SessionConfig
 from .realtime.exchange import Exchange
-from .realtime.model import SessionConfig
 from .realtime.replies import Call
 from .realtime.session import RealtimeSession
 from .repairs import Issue, async_report

@@ -8,8 +8,9 @@ from typing import Final
 from custom_components.realtime_assist.items import (
     Form,
 )
+from custom_components.realtime_assist.realtime.events import ItemKind
 from custom_components.realtime_assist.realtime.ledger import REFUSALS
-from custom_components.realtime_assist.realtime.model import Capabilities, Cut, ItemKind, NoteRole
+from custom_components.realtime_assist.realtime.model import Capabilities, Cut, NoteRole
 from custom_components.realtime_assist.realtime.operations import (
     Create,
     CutTo,

@@ -28,9 +28,9 @@ from custom_components.realtime_assist.items import (
     output,
     say_key,
 )
+from custom_components.realtime_assist.realtime.config import SessionConfig, ToolSpec
 from custom_components.realtime_assist.realtime.exchange import Exchange, ExchangeRecord
 from custom_components.realtime_assist.realtime.hearing import Heard
-from custom_components.realtime_assist.realtime.model import SessionConfig, ToolSpec
 from custom_components.realtime_assist.realtime.providers.openai import OpenAIModel
 from custom_components.realtime_assist.realtime.replies import (
     Call,

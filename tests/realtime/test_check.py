@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from custom_components.realtime_assist.realtime.check import check
-from custom_components.realtime_assist.realtime.model import (
+from custom_components.realtime_assist.realtime.errors import (
     AuthenticationFailed,
     CannotConnect,
     ModelNotFound,

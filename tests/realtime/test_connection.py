@@ -8,18 +8,15 @@ import aiohttp
 import pytest
 
 from custom_components.realtime_assist.realtime import connection as module
+from custom_components.realtime_assist.realtime.commands import AppendAudio, ClearAudio, Configure
 from custom_components.realtime_assist.realtime.connection import Connection
-from custom_components.realtime_assist.realtime.model import (
-    AppendAudio,
+from custom_components.realtime_assist.realtime.errors import (
     CannotConnect,
-    ClearAudio,
-    Configure,
     ConnectionLost,
-    Event,
     NotRealtime,
     RealtimeError,
-    SessionConfigured,
 )
+from custom_components.realtime_assist.realtime.events import Event, SessionConfigured
 from custom_components.realtime_assist.realtime.providers.openai import OpenAIModel
 from tests.loopback import Fault, Hang, LoopbackServer
 

@@ -5,15 +5,15 @@ import asyncio
 import pytest
 
 from custom_components.realtime_assist.realtime.assembly import Assembly, Message
-from custom_components.realtime_assist.realtime.exchange import Exchange
-from custom_components.realtime_assist.realtime.listening import Loudness
-from custom_components.realtime_assist.realtime.model import (
+from custom_components.realtime_assist.realtime.events import (
     AudioDelta,
     CallDone,
     ItemKind,
     ReplyItem,
     TextDelta,
 )
+from custom_components.realtime_assist.realtime.exchange import Exchange
+from custom_components.realtime_assist.realtime.listening import Loudness
 from custom_components.realtime_assist.realtime.recording import Recording
 from custom_components.realtime_assist.realtime.replies import (
     FirstAudio,

@@ -10,8 +10,9 @@ from custom_components.realtime_assist.items import (
     output,
     say_key,
 )
+from custom_components.realtime_assist.realtime.events import ItemKind
 from custom_components.realtime_assist.realtime.ledger import Ledger
-from custom_components.realtime_assist.realtime.model import Capabilities, Cut, ItemKind
+from custom_components.realtime_assist.realtime.model import Capabilities, Cut
 from custom_components.realtime_assist.realtime.operations import (
     Create,
     CutTo,

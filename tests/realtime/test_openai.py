@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from custom_components.realtime_assist.items import hear_key, note, output
-from custom_components.realtime_assist.realtime.model import (
+from custom_components.realtime_assist.realtime.commands import (
     AppendAudio,
     CancelResponse,
     ClearAudio,
@@ -16,15 +16,12 @@ from custom_components.realtime_assist.realtime.model import (
     CommitAudio,
     Configure,
     CreateItem,
-    Cut,
     CutItem,
     DeleteItem,
-    NoteRole,
     Respond,
-    SessionConfig,
-    ToolSpec,
-    Verbatim,
 )
+from custom_components.realtime_assist.realtime.config import SessionConfig, ToolSpec
+from custom_components.realtime_assist.realtime.model import Cut, NoteRole, Verbatim
 from custom_components.realtime_assist.realtime.providers.openai import OpenAIModel
 
 KEY = "sk-secret"

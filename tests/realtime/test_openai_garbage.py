@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from custom_components.realtime_assist.realtime.model import (
-    Event,
-    OtherEvent,
-)
+from custom_components.realtime_assist.realtime.events import Event, OtherEvent
 from custom_components.realtime_assist.realtime.providers import openai_frames, openai_wire
 from custom_components.realtime_assist.realtime.providers.openai import OpenAIModel
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from custom_components.realtime_assist.realtime.model import (
+from custom_components.realtime_assist.realtime.events import (
     AudioDelta,
     CallDone,
     Committed,

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from custom_components.realtime_assist.realtime.model import (
+from custom_components.realtime_assist.realtime.events import (
     AudioDelta,
     CallDone,
     Cleared,

@@ -5,13 +5,13 @@ from typing import Literal
 
 import pytest
 
-from custom_components.realtime_assist.realtime.hearing import How
-from custom_components.realtime_assist.realtime.model import (
+from custom_components.realtime_assist.realtime.errors import (
     AuthenticationFailed,
     CannotConnect,
     ConnectionLost,
     ModelNotFound,
 )
+from custom_components.realtime_assist.realtime.hearing import How
 from custom_components.realtime_assist.realtime.replies import Call
 from custom_components.realtime_assist.realtime.session import SessionState
 from tests import loopback

@@ -5,16 +5,16 @@ import logging
 import pytest
 
 from custom_components.realtime_assist.realtime import failures
-from custom_components.realtime_assist.realtime.failures import Severity
-from custom_components.realtime_assist.realtime.model import (
+from custom_components.realtime_assist.realtime.config import SessionConfig
+from custom_components.realtime_assist.realtime.errors import (
     AuthenticationFailed,
     ConnectionLost,
     QuotaExceeded,
     RateLimited,
     RealtimeError,
     ResponseFailed,
-    SessionConfig,
 )
+from custom_components.realtime_assist.realtime.failures import Severity
 from custom_components.realtime_assist.realtime.session import SessionState
 from tests.loopback import (
     Call,

@@ -7,7 +7,7 @@ from homeassistant.components.conversation import ChatLog, ConversationInput, Co
 from homeassistant.core import HomeAssistant
 
 from ..memory.transcript import Source
-from ..realtime.model import AuthenticationFailed
+from ..realtime.errors import AuthenticationFailed
 from .book import async_book
 from .context import current_turn
 from .early import async_route

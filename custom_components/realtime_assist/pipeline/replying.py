@@ -24,7 +24,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
 from ..memory.transcript import COMMENTARY
-from ..realtime.model import ConnectionLost, RealtimeError, ResponseFailed
+from ..realtime.errors import ConnectionLost, RealtimeError, ResponseFailed
 from ..realtime.replies import Call, FirstAudio, Reply, ReplyCalls, ReplyEnd, ReplyText
 from .sentences import Apology, kind_of, sentence
 from .tools import llm_context

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from ..realtime.model import (
+from ..realtime.errors import (
     AuthenticationFailed,
     CannotConnect,
     ConnectionLost,

@@ -27,7 +27,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
 from ..const import DOMAIN
-from ..realtime.model import ToolSpec
+from ..realtime.config import ToolSpec
 from .broad import confine
 from .context import calling_origin, current_turn
 from .json_safe import json_object, json_text

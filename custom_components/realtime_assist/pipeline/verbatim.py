@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
 from ..const import DOMAIN
-from ..realtime.model import AuthenticationFailed, RealtimeError
+from ..realtime.errors import AuthenticationFailed, RealtimeError
 from .apology import async_other_voice, fallback_engine
 
 if TYPE_CHECKING:

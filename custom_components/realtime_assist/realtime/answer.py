@@ -6,7 +6,8 @@ from typing import Final
 
 from . import failures
 from .assembly import Message, Part
-from .model import RealtimeError, ResponseDone, ResponseFailed, ResponseStatus, Usage
+from .errors import RealtimeError, ResponseFailed
+from .events import ResponseDone, ResponseStatus, Usage
 from .replies import Call, FirstAudio, Replies, ReplyCalls, ReplyEnd, ReplyText
 from .speech import Speech
 

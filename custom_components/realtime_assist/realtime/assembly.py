@@ -8,7 +8,7 @@ message is passed on whole before the next one begins.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .model import AudioDelta, CallDone, ItemKind, ReplyItem, TextDelta
+from .events import AudioDelta, CallDone, ItemKind, ReplyItem, TextDelta
 from .replies import Call
 
 type Part = str | bytes

@@ -10,19 +10,12 @@ from typing import Final
 import aiohttp
 
 from . import failures
+from .commands import Configure
+from .config import SessionConfig
 from .connection import Connection
-from .model import (
-    CannotConnect,
-    Configure,
-    ErrorEvent,
-    Event,
-    NotRealtime,
-    RealtimeError,
-    RealtimeModel,
-    SessionConfig,
-    SessionConfigured,
-    SessionOpened,
-)
+from .errors import CannotConnect, NotRealtime, RealtimeError
+from .events import ErrorEvent, Event, SessionConfigured, SessionOpened
+from .model import RealtimeModel
 
 CHECK_SECONDS: Final = 10.0
 

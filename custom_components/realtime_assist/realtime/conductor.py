@@ -9,21 +9,17 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from ..items import DesiredItem
+from .commands import AppendAudio, ClearAudio, Configure
+from .config import SessionConfig
+from .errors import ResponseFailed
+from .events import Event
 from .exchange import Exchange, Stage
 from .failures import MEMORY_NOT_WITHDRAWN
 from .floor import Floor, FloorHost
 from .keeper import Keeper
 from .link import Link
 from .listening import Ended
-from .model import (
-    AppendAudio,
-    Capabilities,
-    ClearAudio,
-    Configure,
-    Event,
-    ResponseFailed,
-    SessionConfig,
-)
+from .model import Capabilities
 from .operations import Gate, Reason
 from .routing import Router, RouterHost
 from .timers import Timers

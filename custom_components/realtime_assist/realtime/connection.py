@@ -20,17 +20,11 @@ from typing import Any, Final, Self
 import aiohttp
 
 from . import failures
-from .model import (
-    AppendAudio,
-    CannotConnect,
-    Command,
-    ConnectionLost,
-    Event,
-    NotRealtime,
-    RealtimeError,
-    RealtimeModel,
-    SessionConfig,
-)
+from .commands import AppendAudio, Command
+from .config import SessionConfig
+from .errors import CannotConnect, ConnectionLost, NotRealtime, RealtimeError
+from .events import Event
+from .model import RealtimeModel
 
 HANDSHAKE_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 20.0

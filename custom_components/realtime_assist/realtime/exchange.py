@@ -13,15 +13,11 @@ from typing import Final
 
 from ..items import DesiredItem, hear_key, note, output
 from .answer import Answer
+from .errors import RealtimeError, ResponseFailed
+from .events import ResponseDone, ResponseStatus
 from .hearing import Heard, Hearing, How
 from .listening import Ended, Listening
-from .model import (
-    Capabilities,
-    RealtimeError,
-    ResponseDone,
-    ResponseFailed,
-    ResponseStatus,
-)
+from .model import Capabilities
 from .recording import Recording
 from .replies import Call, Reply
 from .speech import Speech

@@ -8,7 +8,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from .model import (
+from .errors import (
     AuthenticationFailed,
     CannotConnect,
     ConnectionLost,

@@ -13,26 +13,22 @@ from typing import Final, Protocol
 
 from . import failures
 from .audio import silence
+from .commands import AppendAudio, CancelResponse, CommitAudio, Respond
+from .errors import RealtimeError, ResponseFailed
+from .events import (
+    AudioDelta,
+    CallDone,
+    ItemKind,
+    ReplyItem,
+    ResponseDone,
+    ResponseStarted,
+    TextDelta,
+)
 from .exchange import Exchange, Stage
 from .flight import Flight
 from .hearing import How
 from .ledger import Ledger
 from .link import Link
-from .model import (
-    AppendAudio,
-    AudioDelta,
-    CallDone,
-    CancelResponse,
-    CommitAudio,
-    ItemKind,
-    RealtimeError,
-    ReplyItem,
-    Respond,
-    ResponseDone,
-    ResponseFailed,
-    ResponseStarted,
-    TextDelta,
-)
 from .strangers import Strangers
 from .timers import Timers
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from .model import TranscriptDelta, TranscriptDone
+from .events import TranscriptDelta, TranscriptDone
 from .timers import Timers
 
 QUIET_SECONDS: Final = 0.2

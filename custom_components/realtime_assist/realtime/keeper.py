@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from ..items import Composition, DesiredItem, View
+from .commands import Command, CreateItem, CutItem, DeleteItem
+from .config import SessionConfig
 from .ledger import Ledger
-from .model import Capabilities, Command, CreateItem, CutItem, DeleteItem, SessionConfig
+from .model import Capabilities
 from .operations import Create, CutTo, Delete, Gate, ItemOperation, NewSession, Reason
 from .replies import Call
 from .timers import Timers

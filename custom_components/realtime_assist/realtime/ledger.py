@@ -16,8 +16,9 @@ from dataclasses import replace
 from typing import Final
 
 from ..items import Composition, DesiredItem, Form
+from .events import ItemKind
 from .holdings import Holdings
-from .model import Capabilities, Cut, ItemKind
+from .model import Capabilities, Cut
 from .operations import (
     Counts,
     Create,

@@ -16,10 +16,12 @@ import aiohttp
 
 from . import failures
 from .conductor import Conductor, ConductorHost
+from .errors import CannotConnect, ConnectionLost, RealtimeError
+from .events import Event
 from .exchange import Exchange, Stage
 from .keeper import Keeper, SessionSource
 from .link import Link
-from .model import CannotConnect, ConnectionLost, Event, RealtimeError, RealtimeModel
+from .model import RealtimeModel
 from .timers import Timers
 
 _LOGGER = logging.getLogger(__name__)

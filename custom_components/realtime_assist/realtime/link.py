@@ -13,21 +13,12 @@ from typing import Final, Protocol
 
 import aiohttp
 
+from .commands import AppendAudio, ClearAudio, Command, CommitAudio, Configure, Respond
+from .config import SessionConfig
 from .connection import HANDSHAKE_SECONDS, Connection
-from .model import (
-    AppendAudio,
-    CannotConnect,
-    ClearAudio,
-    Command,
-    CommitAudio,
-    Configure,
-    ConnectionLost,
-    Event,
-    RealtimeError,
-    RealtimeModel,
-    Respond,
-    SessionConfig,
-)
+from .errors import CannotConnect, ConnectionLost, RealtimeError
+from .events import Event
+from .model import RealtimeModel
 
 _LOGGER = logging.getLogger(__name__)
 _REMEMBERED: Final = 256

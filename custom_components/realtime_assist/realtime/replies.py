@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from .model import RealtimeError
+from .errors import RealtimeError
 
 MAX_CHARACTERS: Final = 200_000
 """Longest answer in text; more of it is counted and left out."""

@@ -9,13 +9,8 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from . import failures
-from .exchange import Exchange, Stage
-from .failures import Severity
-from .floor import Floor
-from .ledger import Ledger
-from .link import Link, Owner
-from .listening import Ended
-from .model import (
+from .errors import RealtimeError
+from .events import (
     AudioDelta,
     CallDone,
     Committed,
@@ -25,7 +20,6 @@ from .model import (
     ItemCut,
     ItemDeleted,
     ItemKind,
-    RealtimeError,
     ReplyItem,
     ResponseDone,
     ResponseStarted,
@@ -37,6 +31,12 @@ from .model import (
     TranscriptDelta,
     TranscriptDone,
 )
+from .exchange import Exchange, Stage
+from .failures import Severity
+from .floor import Floor
+from .ledger import Ledger
+from .link import Link, Owner
+from .listening import Ended
 
 MAX_EARLY: Final = 8
 """Items whose words may wait for their turn."""

@@ -44,15 +44,12 @@ from typing import Final, override
 import aiohttp
 
 from ..items import DesiredItem
+from .errors import ConnectionLost, RealtimeError
 from .exchange import Exchange, Host, Stage
 from .keeper import SessionSource
 from .lifecycle import StartTask
 from .link import internal
-from .model import (
-    ConnectionLost,
-    RealtimeError,
-    RealtimeModel,
-)
+from .model import RealtimeModel
 from .refresh import Refresh, Refreshed, RefreshState
 from .replies import Call
 from .upkeep import REFRESH, Upkeep

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..items import DesiredItem
 from .answer import SaidItem
-from .model import RealtimeError, Usage
+from .errors import RealtimeError
+from .events import Usage
 from .replies import Call
 
 if TYPE_CHECKING:

@@ -14,10 +14,12 @@ import aiohttp
 
 from . import failures
 from .conductor import Conductor
+from .config import SessionConfig
+from .events import ResponseDone, ResponseStatus
 from .keeper import SessionSource
 from .lifecycle import Lifecycle, StartTask
 from .link import Link, internal
-from .model import RealtimeModel, ResponseDone, ResponseStatus, SessionConfig
+from .model import RealtimeModel
 
 _LOGGER = logging.getLogger(__name__)
 

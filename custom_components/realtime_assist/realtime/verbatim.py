@@ -10,8 +10,9 @@ from typing import Final
 
 import aiohttp
 
+from .errors import CannotConnect, ConnectionLost
 from .failures import refused_handshake
-from .model import CannotConnect, ConnectionLost, SpeechRequest
+from .model import SpeechRequest
 
 _ANSWER_SECONDS: Final = 8.0
 """Until the first byte: longer, and the satellite gives up first."""

@@ -12,28 +12,21 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import orjson
 
 from ...items import DesiredItem, Form
-from ..model import (
+from ..commands import (
     AppendAudio,
     CancelResponse,
-    Capabilities,
     ClearAudio,
     Command,
     CommitAudio,
     Configure,
     CreateItem,
-    Cut,
     CutItem,
     DeleteItem,
-    Event,
-    Handshake,
-    NoteRole,
-    RealtimeModel,
     Respond,
-    SessionConfig,
-    SpeechRequest,
-    ToolSpec,
-    Verbatim,
 )
+from ..config import SessionConfig, ToolSpec
+from ..events import Event
+from ..model import Capabilities, Cut, Handshake, NoteRole, RealtimeModel, SpeechRequest, Verbatim
 from . import openai_wire
 
 DEFAULT_TRANSCRIPTION_MODEL: Final = "gpt-realtime-whisper"

@@ -17,7 +17,7 @@ from pydantic import (
     field_validator,
 )
 
-from ..model import ItemKind
+from ..events import ItemKind
 
 UNKNOWN_CODE: Final = "unknown_error"
 _NAME: Final = re.compile(r"[\w.:/\[\]-]{1,120}", re.ASCII)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import orjson
 
-from ..model import (
+from ..events import (
     AudioDelta,
     CallDone,
     Cleared,

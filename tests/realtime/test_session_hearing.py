@@ -290,7 +290,7 @@ async def test_somebody_never_stops(monkeypatch: pytest.MonkeyPatch) -> None:
         await speaking
 
 
-@pytest.mark.parametrize("name", sorted(PERSONALITIES.keys() - {"speaches"}))
+@pytest.mark.parametrize("name", sorted(PERSONALITIES))
 async def test_every_known_server_can_listen(name: str) -> None:
     """With the provider's turn detection a turn works on every known server that has it."""
     brain = ScriptedBrain(default="Yes.")

@@ -33,8 +33,7 @@ from .rig import Record, Result, Rig, quiet, rig, speech
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 OFFICIAL: Final = {"openai", "azure"}
-SPEAKING: Final = sorted(PERSONALITIES.keys() - {"speaches"})
-"""All but one that refuses the metadata of a response, which the adapter always sends."""
+SPEAKING: Final = sorted(PERSONALITIES)
 
 
 @dataclass

@@ -58,7 +58,7 @@ class Respond:
     """Ask for a response."""
 
     turn_id: str
-    """Echoed by servers that echo metadata, so that the response finds its Turn."""
+    """Echoed by servers that echo metadata: so the response finds its Turn. Empty: not sent."""
     audio: bool = True
     isolated_input: str | None = None
     """Out-of-band: answer only this text, as text, without tools; nothing joins the history."""

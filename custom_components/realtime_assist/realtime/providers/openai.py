@@ -166,13 +166,14 @@ def _message(role: NoteRole, text: str) -> dict[str, Any]:
 def _response(command: Respond) -> dict[str, Any]:
     isolated = command.isolated_input is not None
     response: dict[str, Any] = {
-        "output_modalities": _modalities(audio=command.audio and not isolated),
-        "metadata": {openai_wire.TURN: command.turn_id},
+        "output_modalities": _modalities(audio=command.audio and not isolated)
     }
+    if command.turn_id:
+        response["metadata"] = {openai_wire.TURN: command.turn_id}
     if command.instructions is not None:
         response["instructions"] = command.instructions
     if command.isolated_input is not None:
-        response["metadata"][openai_wire.ISOLATED] = "true"
+        response["metadata"] = response.get("metadata", {}) | {openai_wire.ISOLATED: "true"}
         response["conversation"] = "none"
         response["input"] = [_message(NoteRole.USER, command.isolated_input)]
         response["tools"] = []

@@ -20,6 +20,7 @@ from homeassistant.util.hass_dict import HassKey
 from .changes import Changes, MemoryUpdate
 from .const import DOMAIN
 from .forgetting import Proposals
+from .leftovers import Leftovers
 from .memory.compression import checkpoint, committed
 from .memory.context import ContextStore
 from .memory.problems import StorageProblem, Trouble
@@ -79,6 +80,7 @@ class House:
         self._loading: asyncio.Task[None] | None = None
         self._stop_expiring: Callable[[], None] | None = None
         self._compacting: set[ThreadKey] = set()
+        self.leftovers: Final = Leftovers(self)
 
     def _open(self) -> None:
         self.context = ContextStore(dt_util.utcnow)
@@ -92,6 +94,7 @@ class House:
         async_who(self.hass).changed()
         if self._unwatch is None:
             self._unwatch = async_watch_satellites(self.hass)
+            self.leftovers.start()
             self._stop_expiring = async_track_time_interval(
                 self.hass, self._expire, _EXPIRE_EVERY, name=f"{DOMAIN} expiry"
             )
@@ -99,6 +102,8 @@ class House:
             self._loading = self.hass.async_create_background_task(
                 self.storage.async_load(), f"{DOMAIN} facts"
             )
+        # Another speaker may be gone from the account that is set up anew.
+        self.leftovers.look(people=self._loading.done())
 
     @callback
     def leave(self, hub: Hub) -> None:
@@ -107,6 +112,7 @@ class House:
         if not self.hubs and self._unwatch is not None and self._stop_expiring is not None:
             self._unwatch()
             self._stop_expiring()
+            self.leftovers.stop()
             self._unwatch = self._stop_expiring = None
 
     @callback
@@ -124,6 +130,7 @@ class House:
         if self._loading is not None:
             self._loading.cancel()
             self._loading = None
+        self.leftovers.forget_reports()
         await self.storage.async_remove_all()
         self._open()
 

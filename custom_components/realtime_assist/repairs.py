@@ -17,6 +17,8 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import issue_registry as ir
 
 from .const import DOMAIN
+from .leftover_flow import LeftoverFlow
+from .memory.scopes import ScopeKey
 
 
 class Issue(StrEnum):
@@ -24,6 +26,8 @@ class Issue(StrEnum):
 
     API_NOT_ALLOWED = "api_not_allowed"
     """Placeholders: assistant, api."""
+    MEMORY_LEFT_BEHIND = "memory_left_behind"
+    """Placeholders: name. Fixable, and still shown after a restart."""
     MEMORY_ACTION_REPLACED = "memory_action_replaced"
     PREFERS_LOCAL_INTENTS = "prefers_local_intents"
     """Placeholders: pipeline. Fixable."""
@@ -48,7 +52,8 @@ def async_report(
         DOMAIN,
         _issue_id(issue, subject),
         data=data,
-        is_fixable=issue is Issue.PREFERS_LOCAL_INTENTS,
+        is_fixable=issue in (Issue.PREFERS_LOCAL_INTENTS, Issue.MEMORY_LEFT_BEHIND),
+        is_persistent=issue is Issue.MEMORY_LEFT_BEHIND,
         severity=ir.IssueSeverity.WARNING,
         translation_key=issue.value,
         translation_placeholders=dict(placeholders) if placeholders else None,
@@ -59,6 +64,24 @@ def async_report(
 def async_clear(hass: HomeAssistant, issue: Issue, subject: str = "") -> None:
     """Take an issue back; harmless if there is none."""
     ir.async_delete_issue(hass, DOMAIN, _issue_id(issue, subject))
+
+
+@callback
+def async_reported(hass: HomeAssistant, issue: Issue) -> list[dict[str, Any]]:
+    """Return the data of the issues of one kind that are shown."""
+    return [
+        dict(each.data)
+        for each in ir.async_get(hass).issues.values()
+        if each.domain == DOMAIN and each.translation_key == issue and each.data
+    ]
+
+
+@callback
+def async_clear_all(hass: HomeAssistant, issue: Issue) -> None:
+    """Take all issues of one kind back."""
+    for each in list(ir.async_get(hass).issues.values()):
+        if each.domain == DOMAIN and each.translation_key == issue:
+            ir.async_delete_issue(hass, DOMAIN, each.issue_id)
 
 
 @callback
@@ -109,7 +132,9 @@ async def async_create_fix_flow(
     issue_id: str,  # noqa: ARG001
     data: dict[str, Any] | None,
 ) -> RepairsFlow:
-    """Return the flow that fixes an issue; there is one kind that can be."""
+    """Return the flow that fixes an issue; there are two kinds that can be."""
+    if data and "scope" in data:
+        return LeftoverFlow(ScopeKey.parse(str(data["scope"])), str(data["name"]))
     return AnswerAtOnceFlow(str((data or {}).get("pipeline_id")))
 
 

@@ -3,6 +3,7 @@
 What was chosen is not restored after a restart: by then nobody knows who stands there.
 """
 
+import asyncio
 from datetime import datetime, timedelta
 from typing import Final, override
 
@@ -63,11 +64,13 @@ class _Selects:
         self._entry = entry
         self._add = add
         self._made: set[str] = set()
+        self._soon: asyncio.Handle | None = None
 
     @callback
     def start(self) -> None:
         """Make those that there should be now, and follow what decides that."""
         self._look()
+        self._entry.async_on_unload(self._stop)
         listen = self._hass.bus.async_listen
         # Another account may have settings for a satellite now, and looks after it then.
         self._entry.async_on_unload(async_who(self._hass).subscribe(self._look))
@@ -98,17 +101,29 @@ class _Selects:
             return
         entry = er.async_get(self._hass).async_get(event.data["entity_id"])
         if entry is not None and entry.platform != DOMAIN:
-            self._look()
+            self._look_soon()
 
     @callback
     def _entity_changed(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
         entry = er.async_get(self._hass).async_get(event.data["entity_id"])
         if entry is None or entry.platform != DOMAIN:
-            self._look()
+            self._look_soon()
+
+    @callback
+    def _look_soon(self) -> None:
+        """Look once everybody has heard of a change: entities that it is about are first."""
+        if self._soon is None:
+            self._soon = self._hass.loop.call_soon(self._look)
+
+    @callback
+    def _stop(self) -> None:
+        if self._soon is not None:
+            self._soon.cancel()
 
     @callback
     def _look(self) -> None:
         """Make the selects that are missing, and remove those of satellites that left."""
+        self._soon = None
         registry = er.async_get(self._hass)
         held = {
             entry.unique_id: entry

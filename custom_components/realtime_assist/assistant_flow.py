@@ -267,9 +267,7 @@ def _suggest(values: tuple[str, ...]) -> SelectSelector:
     )
 
 
-def _choose(
-    key: str, values: type[TurnDetection | HistoryScope]
-) -> SelectSelector:
+def _choose(key: str, values: type[TurnDetection | HistoryScope]) -> SelectSelector:
     return SelectSelector(
         SelectSelectorConfig(options=[each.value for each in values], translation_key=key)
     )

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from . import recall
+from . import memory, recall
 from .report import Figure, Reporter
 
 type Bench = Callable[[], Iterator[Figure]]
 
 BENCHES: Final[dict[str, Bench]] = {
+    "memory": memory.figures,
     "recall": recall.figures,
 }
 

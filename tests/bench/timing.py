@@ -1,0 +1,98 @@
+"""How long something takes: alone, and what it keeps an event loop from doing."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Final, Self
+
+from .report import Figure
+
+UNITS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+BEAT: Final = 0.001
+"""Seconds between two looks at a loop."""
+
+
+@dataclass(slots=True)
+class Times:
+    """Seconds that one thing took, each time."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """Time what is done inside."""
+        since = time.perf_counter()
+        yield
+        self.seconds.append(time.perf_counter() - since)
+
+    def call[*A](self, work: Callable[[*A], object], *arguments: *A) -> None:
+        """Time one call: for what takes microseconds."""
+        since = time.perf_counter()
+        work(*arguments)
+        self.seconds.append(time.perf_counter() - since)
+
+    @property
+    def median(self) -> float:
+        """The median, in seconds."""
+        return statistics.median(self.seconds)
+
+    def figures(self, name: str, unit: str, aim: float | None = None) -> Iterator[Figure]:
+        """Return the median, which may have a limit, and the worst."""
+        scale = UNITS[unit]
+        told = {"median": self.median, "worst": max(self.seconds)}
+        for which, seconds in told.items():
+            yield Figure(
+                name=f"{name}.{which}",
+                value=round(seconds / scale, 3),
+                unit=unit,
+                aim=aim if which == "median" else None,
+                at_most=True,
+            )
+
+
+class Watch:
+    """Looks at the event loop each millisecond, and knows for how long nobody could.
+
+    `blocked` is what a clock says: it counts what other threads and programs took, too. `worked`
+    is what the loop itself did in one go, in seconds of the processor.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self.blocked = 0.0
+        self.worked = 0.0
+
+    async def __aenter__(self) -> Self:
+        """Begin to look."""
+        self._task = asyncio.create_task(self._look())
+        await asyncio.sleep(2 * BEAT)
+        self.blocked = self.worked = 0.0
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Look once more, and end."""
+        await asyncio.sleep(2 * BEAT)
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _look(self) -> None:
+        while True:
+            since, worked = time.perf_counter(), time.thread_time()
+            await asyncio.sleep(BEAT)
+            self.blocked = max(self.blocked, time.perf_counter() - since - BEAT)
+            self.worked = max(self.worked, time.thread_time() - worked)
+
+    def figures(self, name: str, aim: float) -> Iterator[Figure]:
+        """Return both in milliseconds; `aim` is the longest that may be."""
+        for which, seconds in {"block": self.blocked, "block_own_work": self.worked}.items():
+            value = round(1000 * seconds, 3)
+            yield Figure(name=f"{name}.{which}", value=value, unit="ms", aim=aim, at_most=True)

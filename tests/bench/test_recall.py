@@ -53,7 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "30.json").write_text(json.dumps(TALK))
     (tmp_path / "31.json").write_text(json.dumps(TALK))
     module = types.ModuleType("rank_bm25")
-    module.BM25Okapi = Nothing  # type: ignore[attr-defined]
+    module.BM25Okapi = Nothing  # type: ignore[attr-defined]  # a stand-in
     monkeypatch.setitem(sys.modules, "rank_bm25", module)
     read: Callable[..., Any] = locomo.conversations
     monkeypatch.setattr(recall, "conversations", lambda: read(tmp_path))

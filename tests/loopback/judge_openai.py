@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from openai import AsyncOpenAI  # type: ignore[import-not-found]
+from openai import AsyncOpenAI  # type: ignore[import-not-found]  # in an environment of its own
 
 type Json = dict[str, Any]
 

@@ -53,7 +53,7 @@ def number(low: float, high: float = float("inf"), *, whole: bool = False) -> Ch
         fits = isinstance(value, int) or (isinstance(value, float) and not whole)
         if isinstance(value, bool) or not fits:
             raise _wrong_type(value, at, "an integer" if whole else "a number")
-        if not low <= value <= high:  # type: ignore[operator]
+        if not low <= value <= high:  # type: ignore[operator]  # a number
             raise RefusedError.value(at, value, f"Expected a value between {low} and {high}.")
 
     return check

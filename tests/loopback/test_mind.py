@@ -25,7 +25,7 @@ DEVICES = "You are in area Kitchen.\n- names: Kitchen Light\n  domain: light\n- 
 
 def say(*lines: Line, instructions: str = "", tools: tuple[object, ...] = ()) -> str:
     """Return what is said to these lines."""
-    request = Request((), instructions=instructions, tools=tools)  # type: ignore[arg-type]
+    request = Request((), instructions=instructions, tools=tools)  # type: ignore[arg-type]  # any JSON
     return spoken_text(think(lines, request))
 
 

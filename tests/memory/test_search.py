@@ -101,7 +101,7 @@ def entry(key: str, text: str, **more: object) -> Document:
         key=key,
         audience=audience(GLOBAL),
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(made, **more)  # type: ignore[arg-type]  # fields by name
 
 
 ENTRIES = (
@@ -113,7 +113,7 @@ ENTRIES = (
 
 def found(**query: object) -> list[str]:
     """Return the keys of the entries that a query finds."""
-    hits = index_of(*ENTRIES).find(Query(**query), (GLOBAL,))  # type: ignore[arg-type]
+    hits = index_of(*ENTRIES).find(Query(**query), (GLOBAL,))  # type: ignore[arg-type]  # fields by name
     return [hit.document.key for hit in hits]
 
 
@@ -155,7 +155,7 @@ def test_words_and_conditions_together() -> None:
 def test_an_empty_query_is_an_error(query: dict[str, object]) -> None:
     """Nothing asked never means everything."""
     with pytest.raises(EmptyQuery):
-        Query(**query)  # type: ignore[arg-type]
+        Query(**query)  # type: ignore[arg-type]  # fields by name
 
 
 def test_a_limit_is_positive() -> None:

@@ -67,7 +67,7 @@ def test_the_same_memory_gives_the_same_answer(
 ) -> None:
     """In whatever order it was learned, and however often it was changed in between."""
     shuffled = [*documents]
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis gives a random.Random
     index = index_of(*(replace(document, text="something else") for document in documents))
     for document in [*shuffled, said("extra", text)]:
         index.put(document)

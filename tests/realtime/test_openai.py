@@ -259,7 +259,7 @@ def test_an_isolated_response_touches_nothing() -> None:
 
 def test_what_a_schema_may_hold_can_be_sent() -> None:
     """A tool with an unusual schema does not break the session."""
-    tool = ToolSpec(name="t", description="", parameters={"enum": {"b", "a"}, 1: ("x",)})  # type: ignore[dict-item]
+    tool = ToolSpec(name="t", description="", parameters={"enum": {"b", "a"}, 1: ("x",)})  # type: ignore[dict-item]  # odd
     config = SessionConfig(model="m", instructions="", tools=(tool,))
     assert session(config)["tools"][0]["parameters"] == {"enum": ["a", "b"], "1": ["x"]}
     odd = ToolSpec(name="t", description="", parameters={"default": object()})

@@ -159,7 +159,7 @@ async def test_what_is_forgotten_is_gone_before_the_next_answer(personality: obj
     brain = ScriptedBrain()
     how = {"personality": personality, "any_model": True} if personality else {}
     async with (
-        LoopbackServer(brain, **how) as server,  # type: ignore[arg-type]
+        LoopbackServer(brain, **how) as server,  # type: ignore[arg-type]  # options by name
         rig(server, compatible=bool(personality)) as house,
     ):
         house.record.facts |= {"code": "4711", "cat": "Minka"}

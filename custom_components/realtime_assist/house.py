@@ -117,7 +117,7 @@ class House:
 
     @callback
     def _expire(self, _now: datetime) -> None:
-        """Let go of what is over; sessions that were told of it are told anew."""
+        """Let go of what is over; sessions are told so before their next answer."""
         self.context.expire()
 
     async def async_loaded(self) -> None:

@@ -52,7 +52,7 @@ class ContextStore:
             if held is None or entry is None or entry.expired(now):
                 continue
             used = entry.used(now)
-            held.put(used)
+            held.touch(used)
             if entry.sliding is not None or now - entry.accessed >= ACCESS_GRAIN:
                 self._changed(scope)
             return used

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ _COPIES: Final = (ASIDE, "corrupt")
 _LISTED: Final = (Kind.ENTRIES, Kind.THREADS)
 
 
+@lru_cache(maxsize=4096)
 def file_name(key: ScopeKey | ThreadKey) -> str:
     """Return the name of the file of a key: 32 hexadecimal digits."""
     return _hash(str(key))

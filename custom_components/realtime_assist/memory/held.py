@@ -3,7 +3,7 @@
 import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -33,8 +33,12 @@ class Held:
     def put(self, entry: ContextEntry) -> None:
         """Enter an entry in place of the one with its key."""
         self.drop(entry.key)
-        self.entries[entry.key] = entry
         self.size += entry.size
+        self.touch(entry)
+
+    def touch(self, entry: ContextEntry) -> None:
+        """Enter an entry that was used in place of itself: it is as large as before."""
+        self.entries[entry.key] = entry
         if entry.expires_at and (self.soonest is None or entry.expires_at < self.soonest):
             self.soonest = entry.expires_at
 
@@ -50,7 +54,7 @@ class Held:
 
     def unbury(self, key: str) -> bool:
         """Forget that a key was forgotten; return whether it was."""
-        return self.tombstones.pop(_tombstone(key), None) is not None
+        return bool(self.tombstones) and self.tombstones.pop(_tombstone(key), None) is not None
 
     def buried(self, key: str) -> bool:
         """Whether a key was forgotten."""
@@ -99,7 +103,7 @@ class Held:
             if entry.retention is Retention.IMMEDIATE and (own or anybodys):
                 self.drop(entry.key)
             elif entry.max_turns is not None and not own:
-                counted = replace(entry, turns=entry.turns + 1)
+                counted = entry.replaced(turns=entry.turns + 1)
                 if counted.turns >= entry.max_turns:
                     self.drop(entry.key)
                 else:

@@ -9,6 +9,9 @@ from .words import is_text
 
 MAX_DEPTH: Final = 32
 
+# `json.dumps` makes an encoder for each call.
+_ENCODE: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
 
 class NotJson(ValueError):
     """A value that cannot be kept as JSON: `key` is the entry's, `kind` the type that cannot be."""
@@ -23,11 +26,13 @@ class NotJson(ValueError):
 def json_text(value: object, key: str) -> str:
     """Return the canonical JSON text of a value; NotJson names the key and the type."""
     _check_json(value, key, MAX_DEPTH)
-    return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _ENCODE(_plain(value))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return mappings and tuples of any kind as dict and list."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
         return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -40,6 +45,8 @@ def _check_json(value: object, key: str, depth: int) -> None:
     if depth == 0:
         raise NotJson(key, "value that is nested too deeply")
     match value:
+        case str() if is_text(value):  # first, since most are
+            return
         case list() | tuple():
             for inner in value:
                 _check_json(inner, key, depth - 1)

@@ -1,7 +1,6 @@
 """What a write makes of an entry."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, TypedDict
 
@@ -70,25 +69,23 @@ def written(  # noqa: PLR0913 - all that makes an entry, by name
         accessed=now,
         retention=lifetime.retention,
     )
+    changes: dict[str, Any] = {"accessed": now, "turns": 0, **lifetime._asdict()}
     if text != made.value_json:
         past = (*made.previous, Version(made.value_json, made.updated))
-        made = replace(
-            made, value_json=text, version=made.version + 1, previous=_bounded(past), updated=now
-        )
+        changes |= {
+            "value_json": text,
+            "version": made.version + 1,
+            "previous": _bounded(past),
+            "updated": now,
+        }
     if "metadata" in options:
-        made = replace(made, metadata_json=json_text(options["metadata"], key))
+        changes["metadata_json"] = json_text(options["metadata"], key)
     if "tags" in options:
-        made = replace(made, tags=tuple(sorted(set(options["tags"]))))
-    return replace(
-        made,
-        accessed=now,
-        turns=0,
-        **lifetime._asdict(),
-        priority=options.get("priority", made.priority),
-        pinned=options.get("pinned", made.pinned),
-        source=options.get("source", made.source),
-        owner=options.get("owner", made.owner),
-    )
+        changes["tags"] = tuple(sorted(set(options["tags"])))
+    for name in ("priority", "pinned", "source", "owner"):
+        if name in options:
+            changes[name] = options[name]
+    return made.replaced(**changes)
 
 
 def _bounded(past: tuple[Version, ...]) -> tuple[Version, ...]:

@@ -206,7 +206,11 @@ async def _refusal_code(
     try:
         async with (
             asyncio.timeout(DIAGNOSE_SECONDS),
-            http.get(re.sub("^ws", "http", url), headers={**headers, **upgrade}) as answer,
+            http.get(
+                re.sub("^ws", "http", url),
+                headers={**headers, **upgrade},
+                allow_redirects=False,
+            ) as answer,
         ):
             body = json.loads(await answer.content.read(MAX_REFUSAL_BYTES))
     except TimeoutError, aiohttp.ClientError, OSError, ValueError:

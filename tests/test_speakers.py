@@ -1,5 +1,7 @@
 """Who speaks: only what is proved counts, and what is a person's own is for that person only."""
 
+import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -10,17 +12,20 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.memory.scopes import Scope, ScopeKey
 from custom_components.realtime_assist.pipeline.origin import Origin, resolve
+from custom_components.realtime_assist.projection import _Place
 from custom_components.realtime_assist.satellites import SatelliteOptions, async_satellite_options
 from custom_components.realtime_assist.speakers import async_speakers, find, labels
 from custom_components.realtime_assist.who import async_who
 from tests.loopback import Call
 from tests.people import People, act, person_scope
+from tests.pipeline.engines import Tool, register
 from tests.satellite import Satellite, speech
 
 if TYPE_CHECKING:
@@ -527,3 +532,46 @@ def test_an_origin_says_who_speaks_only_where_it_is_known(hass: HomeAssistant) -
     """A name without proof is never shown to a model."""
     assert Origin().speaker_name is None
     assert resolve(hass, "assist_satellite.gone", "a user").speaker_name is None
+
+
+async def test_a_turn_that_is_not_over_is_no_part_of_anothers(house: Home, people: People) -> None:
+    """While a slow tool still runs for Anna, Tom's answer is given without what Anna asked."""
+    go = asyncio.Event()
+
+    async def slow(_: llm.ToolInput) -> llm.ToolResult:
+        await go.wait()
+        return llm.ToolResult(data={"attic": "violins"})
+
+    register(house, Tool("slow", slow))
+    choose(house, "Anna")
+    house.hears.append(SECRET)
+    house.replies.append([Call("slow", "{}")])
+    run = asyncio.create_task(house.kitchen.hear(speech(130)))
+    await house.until(lambda: "slow" in str(house.kitchen.events))
+    run.cancel()
+    await asyncio.gather(run, return_exceptions=True)
+    choose(house, "Tom")
+    house.hears.append("hello")
+    await house.kitchen.hear(speech(60))
+    assert "attic" not in told(house)
+    go.set()
+    await house.kitchen.play()
+    await house.settled()
+    choose(house, "Anna")
+    await say(house, "and now")
+    assert "violins" in told(house)
+    speakers = {turn.heard_text: turn.audience for turn in house.records(house.kitchen)}
+    assert speakers[SECRET] == {str(person_scope(house.hass, people.anna))}
+    assert speakers["hello"] == {str(person_scope(house.hass, people.tom))}
+
+
+async def test_a_turn_joins_a_history_that_was_not_read_yet(house: Home) -> None:
+    """What was said while the provider was away is not lost, though its history is not read."""
+    await say(house, "the cat is called Momo")
+    [projection] = house.assistant.projections()
+    [before] = house.memory.thread(projection.key).turns
+    house.memory.storage._threads.clear()
+    place = _Place(projection.key, projection.visible, remember=True)
+    projection._keep(replace(before, id="other"), place)
+    await house.hass.async_block_till_done()
+    assert [turn.id for turn in house.memory.thread(projection.key).turns][-1] == "other"

@@ -79,6 +79,7 @@ class MemoryStorage:
             found = words if isinstance(words, list) else []
             self._forgetting = frozenset(word for word in found if isinstance(word, str))
         await self._disk.async_list()
+        self._write_waiting()
 
     async def _load_scope(self, name: str) -> None:
         """Read the file of one scope, if it was not read."""
@@ -87,7 +88,12 @@ class MemoryStorage:
         if (data := await self._disk.async_read(Kind.ENTRIES, name)) is not None:
             await self._take_scope(name, data)
         self._disk.index.read(Kind.ENTRIES, name)
-        for scope in [key for key in self._waiting if file_name(key) == name]:
+        self._write_waiting()
+
+    @callback
+    def _write_waiting(self) -> None:
+        """Have what was changed before its file was read written, where there is none to read."""
+        for scope in [s for s in self._waiting if self._disk.is_read(Kind.ENTRIES, file_name(s))]:
             self._waiting.discard(scope)
             self._scope_changed(scope)
 

@@ -301,6 +301,9 @@ def test_every_error_of_a_form_has_words() -> None:
     assert REFUSED in ENGLISH["config_subentries"]["assistant"]["error"]
 
 
+SAID_BY_HOME_ASSISTANT = {"reauth_successful", "reconfigure_successful"}
+
+
 def test_every_word_is_used() -> None:
     """Nobody translates what nobody reads."""
     text = "\n".join(text for _path, text in sources())
@@ -311,8 +314,16 @@ def test_every_word_is_used() -> None:
         assert f'"{key}"' in text, key
     config = ENGLISH["config"]
     flows = (config, *ENGLISH["config_subentries"].values())
-    for key in {key for flow in flows for key in (*flow["error"], *flow.get("abort", {}))}:
+    said = {key for flow in flows for key in (*flow["error"], *flow["abort"])}
+    for key in said - SAID_BY_HOME_ASSISTANT:
         assert f'"{key}"' in text, key
+
+
+def test_what_home_assistant_ends_a_flow_with_has_words() -> None:
+    """Whoever changes a setting reads that it was saved, and not a code."""
+    assert ENGLISH["config"]["abort"].keys() >= SAID_BY_HOME_ASSISTANT
+    for flow in ENGLISH["config_subentries"].values():
+        assert "reconfigure_successful" in flow["abort"]
 
 
 def test_platforms_say_how_many_updates_run_at_once() -> None:

@@ -29,8 +29,6 @@ from .whole_files import WholeFiles
 SIZE = Size()
 FEW: Final = 10
 """Scopes of a small memory, in which a durable write should cost the same."""
-WRITES: Final = 100
-"""Entries of one scope that are changed at once."""
 AIM_GET: Final = 5.0
 AIM_SET: Final = 20.0
 """Microseconds."""
@@ -84,9 +82,8 @@ class Ours:
         await self.house.storage.async_load()
         context = self.house.context
         for scope in self.remembered.scopes:
-            for number in range(self.size.each):
-                key, value = self.remembered.key(number), self.remembered.value()
-                tags = self.remembered.tags()
+            for key in self.remembered.keys(scope):
+                value, tags = self.remembered.value(), self.remembered.tags()
                 with times.take():
                     context.set(scope, key, value, tags=tags, source="action")
             await asyncio.sleep(0)
@@ -98,7 +95,6 @@ class Ours:
         self.house.storage.close()
         self.house = House(self.hass)
         times = Times()
-        gc.collect()
         with times.take():
             await self.house.storage.async_load()
         return times
@@ -154,23 +150,28 @@ class Ours:
         Returns the times, and the bytes per changed entry: of one, and of many at once.
         """
         times, written = Times(), []
-        for scope, key, value in self.remembered.writes(self.size.tries):
+        for _ in range(self.size.tries):
             before = await asyncio.to_thread(_stamps, self.disk)
+            await self.write_one(times)
+            written.append(await asyncio.to_thread(_bytes, self.disk, before))
+        before = _stamps(self.disk)
+        keys = self.remembered.keys(GLOBAL)
+        for key in keys:
+            self.house.context.set(GLOBAL, key, self.remembered.value())
+        await self.house.storage.async_flush()
+        return times, sum(written) / len(written), _bytes(self.disk, before) / len(keys)
+
+    async def write_one(self, times: Times) -> None:
+        """Change one entry and have it on the disk."""
+        for scope, key, value in self.remembered.writes(1):
             with times.take():
                 self.house.context.set(scope, key, value)
                 await self.house.storage.async_flush()
-            written.append(await asyncio.to_thread(_bytes, self.disk, before))
-        before = _stamps(self.disk)
-        changes = list(self.remembered.writes(WRITES))
-        for _, key, value in changes:
-            self.house.context.set(GLOBAL, key, value)
-        await self.house.storage.async_flush()
-        return times, sum(written) / len(written), _bytes(self.disk, before) / len(changes)
 
     async def change_all(self) -> None:
         """Change something in every scope at once, and wait until all of it is on the disk."""
         for scope in self.remembered.scopes:
-            self.house.context.set(scope, self.remembered.key(0), self.remembered.value())
+            self.house.context.set(scope, self.remembered.keys(scope)[0], self.remembered.value())
         await asyncio.sleep(2 * SAVE_SECONDS)
         await self.house.storage.async_flush()
 
@@ -185,6 +186,7 @@ async def _ours(folder: Path) -> list[Figure]:
     found: list[Figure] = []
     ours = Ours(folder / "ours", SIZE)
     found += (await ours.remember()).figures("memory.ours.set_new", "us", AIM_SET)
+    gc.collect()
     async with Watch() as watch:
         load = await ours.start_again()
     found += load.figures("memory.ours.load", "s", AIM_LOAD)
@@ -200,6 +202,7 @@ async def _ours(folder: Path) -> list[Figure]:
     async with Watch() as watch:
         times, alone, together = await ours.write()
     found += times.figures("memory.ours.durable_write", "ms")
+    found.append(await _growth(folder, ours))
     found += watch.figures("memory.ours.durable_write", LONGEST)
     found += [
         Figure(name="memory.ours.bytes_per_entry", value=round(alone), unit="bytes"),
@@ -211,16 +214,21 @@ async def _ours(folder: Path) -> list[Figure]:
         await ours.change_all()
     found += watch.figures("memory.ours.change_all_scopes", LONGEST)
     await ours.end()
-    found.append(await _growth(folder, times))
     return found
 
 
-async def _growth(folder: Path, many: Times) -> Figure:
-    """Return by what a durable write is slower than in a memory of a few scopes."""
+async def _growth(folder: Path, ours: Ours) -> Figure:
+    """Return by what a durable write is slower than in a memory of a few scopes.
+
+    Both in turn, since a disk has its moods.
+    """
     size = Size(scopes=FEW, each=SIZE.each, rounds=0, tries=SIZE.tries)
     small = Ours(folder / "small", size)
     await small.remember()
-    few, _, _ = await small.write()
+    few, many = Times(), Times()
+    for _ in range(SIZE.tries):
+        await small.write_one(few)
+        await ours.write_one(many)
     await small.end()
     return Figure(
         name="memory.ours.durable_write.growth",
@@ -237,8 +245,8 @@ def _plain(folder: Path) -> Iterator[Figure]:
     names = {scope: str(scope).replace(":", "_") for scope in remembered.scopes}
     (folder / "plain").mkdir()
     plain = WholeFiles(folder / "plain")
-    for name in names.values():
-        keys = map(remembered.key, range(SIZE.each))
+    for scope, name in names.items():
+        keys = remembered.keys(scope)
         plain.prepare(name, {key: (remembered.value(), remembered.tags()) for key in keys})
     load, get, sets, search = Times(), Times(), Times(), Times()
     plain = WholeFiles(folder / "plain")
@@ -269,13 +277,12 @@ def _shared(folder: Path, remembered: Remembered) -> Iterator[Figure]:
     """Do it as the class itself would: its scopes know no ids, so that all keys are in one file."""
     (folder / "shared").mkdir()
     plain, sets = WholeFiles(folder / "shared", SIZE.entries), Times()
-    numbers = range(SIZE.each)
     plain.prepare(
         "shared",
         {
-            f"{scope}/{remembered.key(number)}": (remembered.value(), remembered.tags())
+            f"{scope}/{key}": (remembered.value(), remembered.tags())
             for scope in remembered.scopes
-            for number in numbers
+            for key in remembered.keys(scope)
         },
     )
     for scope, key, value in remembered.writes(SHARED_TRIES):

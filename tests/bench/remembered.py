@@ -61,14 +61,15 @@ class Remembered:
         counts = {Scope.AREA: tenth, Scope.SPEAKER: tenth, Scope.PLUGIN: 4 * tenth}
         counts[Scope.DEVICE] = max(size.scopes - 1 - sum(counts.values()), 1)
         self._counts: Final = counts
+        self._keys: Final = {scope: self.keys(ScopeKey(scope, "any")) for scope in Scope}
         self.scopes: Final = (
             GLOBAL,
             *(ScopeKey(s, f"{s}{number}") for s, n in counts.items() for number in range(n)),
         )
 
-    def key(self, number: int) -> str:
-        """Return the name of an entry."""
-        return f"{THINGS[number % len(THINGS)]} {number}"
+    def keys(self, scope: ScopeKey) -> list[str]:
+        """Return the names of the entries of a scope: they are others in each kind of scope."""
+        return [f"{scope.scope} {THINGS[n % len(THINGS)]} {n}" for n in range(self.size.each)]
 
     def value(self) -> str | dict[str, Any]:
         """Return something to remember: a sentence of about a hundred characters, mostly."""
@@ -93,13 +94,14 @@ class Remembered:
                 str(scope): f"{scope}{self._random.randrange(self._counts[scope])}"
                 for scope in (Scope.DEVICE, Scope.AREA, Scope.SPEAKER)
             }
-            yield visible_keys(**ids), self.key(self._random.randrange(self.size.each))
+            visible = visible_keys(**ids)
+            yield visible, self._random.choice(self._keys[self._random.choice(visible).scope])
 
     def writes(self, count: int) -> Iterator[tuple[ScopeKey, str, Any]]:
         """Yield changes of entries that there are."""
         for _ in range(count):
-            key = self.key(self._random.randrange(self.size.each))
-            yield self._random.choice(self.scopes), key, self.value()
+            scope = self._random.choice(self.scopes)
+            yield scope, self._random.choice(self._keys[scope.scope]), self.value()
 
     def question(self) -> str:
         """Return what somebody might ask."""

@@ -6,6 +6,8 @@ can take it back.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import Final
 
 from ..items import (
@@ -158,10 +160,10 @@ def _shown(turns: list[TurnRecord], budget: int) -> list[tuple[TurnRecord, str]]
     An over-long turn is shortened rather than hide others, and gets back what they leave.
     """
     cap = _cap(budget)
-    chosen: list[tuple[TurnRecord, str, int]] = []
+    chosen: list[tuple[TurnRecord, str, str, int]] = []
     left = budget
     for turn in reversed(turns):
-        text = render.turn_lines(turn)
+        text = full = render.turn_lines(turn)
         cost = _cost(text)
         if cost > cap:
             room = cap if cap <= left else left // 2
@@ -172,10 +174,10 @@ def _shown(turns: list[TurnRecord], budget: int) -> list[tuple[TurnRecord, str]]
         if cost > left:
             break
         left -= cost
-        chosen.append((turn, text, cost))
+        chosen.append((turn, full, text, cost))
     shown: list[tuple[TurnRecord, str]] = []
-    for turn, text, cost in chosen:
-        full = render.turn_lines(turn)
+    for turn, whole, text, cost in chosen:
+        full = whole
         if text != full:
             full = full if _cost(full) <= cost + left else _shortened(turn, cost + left)
             left -= _cost(full) - cost
@@ -205,30 +207,37 @@ def _shortened(turn: TurnRecord, tokens: int) -> str:
 
 def _facts(entries: Sequence[ContextEntry], visible: Sequence[ScopeKey]) -> Iterable[DesiredItem]:
     """Return the note of what is remembered."""
-    rank = {key: place for place, key in enumerate(visible)}
+    by_scope: dict[ScopeKey, list[ContextEntry]] = {key: [] for key in visible}
+    for scope, those in groupby(entries, key=attrgetter("scope")):
+        if scope in by_scope:
+            by_scope[scope].extend(those)
     held: dict[str, ContextEntry] = {}
-    for entry in sorted((e for e in entries if e.scope in rank), key=lambda e: rank[e.scope]):
+    for entry in chain.from_iterable(by_scope.values()):
         held.setdefault(entry.key, entry)
     told = _worth_telling(list(held.values()))
     if not told:
         return
-    body = render.fact_lines(told, FACT_TOKENS)
+    body = render.fact_lines(told)
     if len(told) < len(held):
         body += f"\n{render.MORE_FACTS}"
-    who = frozenset(str(entry.scope) for entry in told)
+    who = frozenset(str(entry.scope) for entry, _ in told)
     yield note(FACTS, render.envelope(FACTS, body), who)
 
 
-def _worth_telling(entries: list[ContextEntry]) -> list[ContextEntry]:
-    """Return the facts that come first, as many as may be told: pinned, by priority, the newest."""
+def _worth_telling(entries: list[ContextEntry]) -> list[tuple[ContextEntry, str]]:
+    """Return the facts that come first, as many as may be told, with the line of each.
+
+    Pinned ones, then by priority, then the newest.
+    """
     ranked = sorted(entries, key=lambda entry: entry.key)
     ranked.sort(key=lambda entry: (entry.pinned, entry.priority, entry.updated), reverse=True)
     told, left = [], FACTS_TOKENS
     for entry in ranked:
-        left -= estimate_tokens(f"{render.fact_line(entry, FACT_TOKENS)}\n")
+        line = render.fact_line(entry, FACT_TOKENS)
+        left -= estimate_tokens(f"{line}\n")
         if left < 0:
             break
-        told.append(entry)
+        told.append((entry, line))
     return told
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Unpack
 
 from .entries import ContextEntry, Retention
 from .held import Held
+from .kept import Kept
 from .scopes import Scope, ScopeKey
 from .writing import EntryOptions, written
 
@@ -209,19 +210,24 @@ class ContextStore:
         """Ask before each write whether a scope takes none: a code is raised as ScopeRefused."""
         self._refusal = refusal
 
+    def kept(self, scope: ScopeKey) -> Kept:
+        """Return what the disk should keep of a scope, as it is now."""
+        return self._held.get(scope, Held()).kept()
+
     def dump(self, scope: ScopeKey) -> dict[str, Any]:
         """Return what the disk should keep of a scope, as JSON."""
-        return self._held.get(scope, Held()).dump(scope)
+        return self.kept(scope).to_dict(scope)
 
-    def load(self, scope: ScopeKey, data: Mapping[str, Any]) -> int:
+    def load(self, scope: ScopeKey, found: Kept | Mapping[str, Any]) -> int:
         """Take what the disk kept of a scope; return how many entries of it could not be read.
 
         What was written or forgotten meanwhile is newer and stays.
         """
+        read = found if isinstance(found, Kept) else Kept.read(scope, found)
         held = self._held.setdefault(scope, Held())
-        unread = held.load(scope, data)
+        held.load(read)
         held.make_room(self._now())
-        return unread
+        return read.unread
 
     # Inside
 

@@ -21,6 +21,7 @@ from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
 from .files import ASIDE, FileIndex, unlink_copies
+from .kept import Dump
 from .problems import Kind, StorageProblem, Trouble
 from .store_file import StoreFile
 
@@ -31,10 +32,10 @@ class Disk:
     def __init__(
         self,
         hass: HomeAssistant,
-        dump: Callable[[Kind, str], dict[str, Any]],
+        dump: Callable[[Kind, str], Dump],
         on_problem: Callable[[StorageProblem], None] | None,
     ) -> None:
-        """Prepare the folder. `dump` gives what a file should hold now."""
+        """Prepare the folder. `dump` gives what a file should hold."""
         self._hass: Final = hass
         self._dump: Final = dump
         self._on_problem: Final = on_problem
@@ -44,6 +45,11 @@ class Disk:
         self._refused: Final[dict[tuple[Kind, str], Trouble]] = {}
         self.index: Final = FileIndex()
         self.problems: Final[list[StorageProblem]] = []
+
+    @property
+    def listed(self) -> bool:
+        """Whether it is known which files there are."""
+        return self._listed
 
     async def async_list(self) -> None:
         """Learn which files there are, once. The index only tells whose: it may be lost."""
@@ -110,7 +116,7 @@ class Disk:
 
     async def async_flush(self) -> None:
         """Write now what is not written yet."""
-        for file in tuple(self._files.values()):
+        for file in [file for file in self._files.values() if file.busy]:
             await file.async_flush()
 
     async def async_remove(self, kind: Kind, name: str = "") -> None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from .kept import Dump
 from .problems import Kind
 from .scopes import ScopeKey
 from .transcript import ThreadKey
@@ -66,9 +67,10 @@ class FileIndex:
                 if name in self._unread[kind] and isinstance(key, str) and _hash(key) == name:
                     keys[name] = key
 
-    def dump(self) -> dict[str, Any]:
-        """Return what `load` takes."""
-        return {str(kind): dict(sorted(keys.items())) for kind, keys in self._keys.items()}
+    def dump(self) -> Dump:
+        """Return what makes what `load` takes."""
+        now = {str(kind): keys.copy() for kind, keys in self._keys.items()}
+        return lambda: {kind: dict(sorted(keys.items())) for kind, keys in now.items()}
 
     def note(self, kind: Kind, name: str, key: str) -> bool:
         """Enter whose file it is; return whether that is new."""

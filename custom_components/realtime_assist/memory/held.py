@@ -2,13 +2,12 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from .entries import ContextEntry, Retention
-from .scopes import ScopeKey
+from .kept import Kept
 
 MAX_ENTRIES: Final = 500
 """Entries of one scope."""
@@ -113,35 +112,22 @@ class Held:
             changed = True
         return changed
 
-    def dump(self, scope: ScopeKey) -> dict[str, Any]:
-        """Return what the disk should keep, as JSON."""
-        kept = (entry for _, entry in sorted(self.entries.items()) if entry.durable)
-        return {
-            "scope": str(scope),
-            "entries": [entry.to_dict() for entry in kept],
-            "tombstones": dict(self.tombstones),
-        }
+    def kept(self) -> Kept:
+        """Return what the disk should keep, as it is now."""
+        return Kept(entries=tuple(self.entries.values()), tombstones=dict(self.tombstones))
 
-    def load(self, scope: ScopeKey, data: Mapping[str, Any]) -> int:
-        """Take what the disk kept; what is here already is newer and stays.
-
-        Returns how many entries could not be read.
-        """
-        unread = 0
+    def load(self, found: Kept) -> None:
+        """Take what the disk kept; what is here already is newer and stays."""
         fresh = set(self.tombstones)
-        for stored in data.get("entries", ()):
-            try:
-                entry = ContextEntry.from_dict(scope, stored)
-            except ValueError:
-                unread += 1
-                continue
-            if entry.key not in self.entries and _tombstone(entry.key) not in fresh:
+        for entry in found.entries:
+            if entry.key not in self.entries and not (fresh and _tombstone(entry.key) in fresh):
                 self.put(entry)
+        if not found.tombstones:
+            return
         alive = {_tombstone(key) for key in self.entries}
-        for stone, at in data.get("tombstones", {}).items():
+        for stone, at in found.tombstones.items():
             if stone not in fresh and stone not in alive:
-                self._bury(str(stone), str(at))
-        return unread
+                self._bury(stone, at)
 
     def _full(self) -> bool:
         return len(self.entries) > MAX_ENTRIES or self.size > MAX_BYTES

@@ -126,17 +126,19 @@ def fact_line(entry: ContextEntry, tokens: int) -> str:
     text = (
         value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     )
-    return f"- {quoted(' '.join(entry.key.split()))}: {shorten(quoted(text), tokens)}"
+    key = " ".join(entry.key.split()).replace("<", "&lt;")
+    return f"- {key}: {shorten(quoted(text), tokens)}"
 
 
-def fact_lines(entries: Sequence[ContextEntry], tokens: int) -> str:
-    """Return entries, each once, under the scope they belong to, the widest first."""
+def fact_lines(told: Sequence[tuple[ContextEntry, str]]) -> str:
+    """Return entries and their lines under the scope they belong to, the widest first."""
     blocks = []
     for scope, head in _HEADS.items():
-        held = [entry for entry in entries if entry.scope.scope is scope]
-        lines = [
-            fact_line(entry, tokens) for entry in sorted(held, key=lambda e: (str(e.scope), e.key))
+        held = [
+            (str(entry.scope), entry.key, line)
+            for entry, line in told
+            if entry.scope.scope is scope
         ]
-        if lines:
-            blocks.append("\n".join((f"{head}:", *lines)))
+        if held:
+            blocks.append("\n".join((f"{head}:", *(line for *_, line in sorted(held)))))
     return "\n".join(blocks)

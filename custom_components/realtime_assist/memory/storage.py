@@ -6,6 +6,8 @@ nothing else with it. A change is on the disk within a second, even if changes n
 
 import asyncio
 from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import batched
 from typing import Any, Final
 
 from homeassistant.core import HomeAssistant, callback
@@ -13,6 +15,7 @@ from homeassistant.core import HomeAssistant, callback
 from .context import ContextStore
 from .disk import Disk
 from .files import file_name
+from .kept import Dump, Kept
 from .problems import Kind, StorageProblem
 from .scopes import ScopeKey
 from .thread_file import thread_from_dict, thread_to_dict
@@ -20,6 +23,9 @@ from .transcript import Thread, ThreadKey
 
 MAX_FLEETING: Final = 100
 """Threads of single conversations: they are never on the disk."""
+
+AT_ONCE: Final = 8
+"""Files that are read together; whoever needs a certain one waits for no more than these."""
 
 _WORDS: Final = "words"
 
@@ -38,6 +44,7 @@ class MemoryStorage:
         on_problem: Callable[[StorageProblem], None] | None = None,
     ) -> None:
         """Follow a context store. `on_problem` is called in the event loop, once per problem."""
+        self._hass: Final = hass
         self._context: Final = context
         self._disk: Final = Disk(hass, self._dump, on_problem)
         self._lock: Final = asyncio.Lock()
@@ -55,12 +62,12 @@ class MemoryStorage:
     # Entries
 
     async def async_load(self) -> None:
-        """Read the entries of all scopes, file by file; end a forgetting that was interrupted."""
+        """Read the entries of all scopes; end a forgetting that was interrupted."""
         async with self._lock:
             await self._list()
-        for name in self._disk.index.unread(Kind.ENTRIES):
+        for names in batched(self._disk.index.unread(Kind.ENTRIES), AT_ONCE, strict=False):
             async with self._lock:
-                await self._load_scope(name)
+                await asyncio.gather(*map(self._load_scope, names))
         if self._forgetting:
             await self.async_forget_words(self._forgetting)
 
@@ -73,8 +80,10 @@ class MemoryStorage:
                     await self._load_scope(file_name(key))
 
     async def _list(self) -> None:
-        """Learn which files there are, and what was being forgotten when it was interrupted."""
-        if not self._forgetting and (left := await self._disk.async_read(Kind.FORGETTING)):
+        """Learn once which files there are, and what was being forgotten at a sudden end."""
+        if self._disk.listed:
+            return
+        if left := await self._disk.async_read(Kind.FORGETTING):
             words = left.get(_WORDS)
             found = words if isinstance(words, list) else []
             self._forgetting = frozenset(word for word in found if isinstance(word, str))
@@ -101,7 +110,10 @@ class MemoryStorage:
         """Give what a file holds to the context store."""
         try:
             scope = ScopeKey.parse(data["scope"])
-            lost = self._context.load(scope, data) if file_name(scope) == name else None
+            lost = None
+            if file_name(scope) == name:
+                found = await self._hass.async_add_executor_job(Kept.read, scope, data)
+                lost = self._context.load(scope, found)
         except AttributeError, KeyError, TypeError, ValueError:
             lost = None
         if lost is None:
@@ -258,10 +270,11 @@ class MemoryStorage:
         self._unsubscribe()
 
     @callback
-    def _dump(self, kind: Kind, name: str) -> dict[str, Any]:
-        """Return what a file should hold now."""
+    def _dump(self, kind: Kind, name: str) -> Dump:
+        """Return what makes what a file should hold, as that is now."""
         if kind is Kind.ENTRIES:
-            return self._context.dump(ScopeKey.parse(self._disk.index.key(kind, name)))
+            scope = ScopeKey.parse(self._disk.index.key(kind, name))
+            return partial(self._context.kept(scope).to_dict, scope)
         if kind is Kind.THREADS:
-            return thread_to_dict(self._threads[name])
-        return {_WORDS: sorted(self._forgetting)}
+            return partial(thread_to_dict, self._threads[name])
+        return partial(dict[str, Any], {_WORDS: sorted(self._forgetting)})

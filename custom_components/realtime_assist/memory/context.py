@@ -52,11 +52,14 @@ class ContextStore:
             entry = held.entries.get(key) if held else None
             if held is None or entry is None or entry.expired(now):
                 continue
-            used = entry.used(now)
-            held.touch(used)
-            if entry.sliding is not None or now - entry.accessed >= ACCESS_GRAIN:
+            told = entry.sliding is not None or now - entry.accessed >= ACCESS_GRAIN
+            entry.touch(now)
+            if entry.sliding is not None:
+                entry = entry.prolonged(now)
+                held.put(entry)
+            if told:
                 self._changed(scope)
-            return used
+            return entry
         return None
 
     def visible(self, keys: Iterable[ScopeKey]) -> tuple[ContextEntry, ...]:
@@ -93,7 +96,7 @@ class ContextStore:
         lifted = held.unbury(key)
         held.put(entry)
         held.make_room(now, entry)
-        if lifted or old is None or old.used(now) != entry:
+        if lifted or old is None or old.prolonged(now) != entry:
             self._changed(scope)
         return entry
 

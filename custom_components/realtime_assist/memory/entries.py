@@ -72,7 +72,8 @@ class ContextEntry:
     value_json: str = field(repr=False)
     created: datetime
     updated: datetime
-    accessed: datetime
+    accessed: datetime = field(compare=False)
+    """The last use. This alone changes in place, by `touch`."""
     retention: Retention
     expires_at: datetime | None = None
     sliding: float | None = None
@@ -108,10 +109,9 @@ class ContextEntry:
     @property
     def size(self) -> int:
         """Bytes of its texts, earlier values included."""
-        size = len(self.key.encode()) + len(self.value_json.encode())
-        size += len(self.metadata_json.encode())
+        size = _bytes(self.key) + _bytes(self.value_json) + _bytes(self.metadata_json)
         for old in self.previous:
-            size += len(old.value_json.encode())
+            size += _bytes(old.value_json)
         return size
 
     @property
@@ -131,16 +131,20 @@ class ContextEntry:
             return True
         return self.max_turns is not None and self.turns >= self.max_turns
 
-    def used(self, now: datetime) -> Self:
-        """Return it after a use at `now`."""
+    def touch(self, now: datetime) -> None:
+        """Note a use at `now`; no copy is made, since entries are looked up all the time."""
+        _PUT["accessed"](self, now)
+
+    def prolonged(self, now: datetime) -> Self:
+        """Return it after a use at `now`, which may move its end."""
         if self.sliding is None:
-            return self.replaced(accessed=now)
-        return self.replaced(accessed=now, expires_at=now + timedelta(seconds=self.sliding))
+            return self
+        return self.replaced(expires_at=now + timedelta(seconds=self.sliding))
 
     def replaced(self, **changes: Any) -> Self:  # noqa: ANN401 - any field
         """Return it with other fields, as `dataclasses.replace`, which takes five times as long.
 
-        Each lookup makes an entry: it was used. Raises KeyError for a field that there is not.
+        Raises KeyError for a field that there is not.
         """
         made = object.__new__(type(self))
         for put, value in zip(_PUT.values(), _TAKE_ALL(self), strict=True):
@@ -197,6 +201,10 @@ _PUT: Final[dict[str, Callable[[ContextEntry, Any], None]]] = {
 }
 """Fills a field of an entry that nobody has seen yet."""
 _TAKE_ALL: Final = attrgetter(*_PUT)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _leaves(value: JsonValue) -> Iterator[str]:

@@ -32,12 +32,8 @@ class Held:
     def put(self, entry: ContextEntry) -> None:
         """Enter an entry in place of the one with its key."""
         self.drop(entry.key)
-        self.size += entry.size
-        self.touch(entry)
-
-    def touch(self, entry: ContextEntry) -> None:
-        """Enter an entry that was used in place of itself: it is as large as before."""
         self.entries[entry.key] = entry
+        self.size += entry.size
         if entry.expires_at and (self.soonest is None or entry.expires_at < self.soonest):
             self.soonest = entry.expires_at
 

@@ -67,6 +67,8 @@ def indented(text: str) -> str:
 
 def is_text(text: str) -> bool:
     """Whether a text can be written as UTF-8: it has no lone surrogates."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -10,7 +10,7 @@ import gc
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeassistant.core import HomeAssistant
 
@@ -27,7 +27,7 @@ from .timing import Times, Watch
 from .whole_files import WholeFiles
 
 SIZE = Size()
-FEW: Final = 10
+FEW = 10
 """Scopes of a small memory, in which a durable write should cost the same."""
 AIM_GET: Final = 5.0
 AIM_SET: Final = 20.0
@@ -41,6 +41,15 @@ AIM_GROWTH: Final = 1.5
 """By what a durable write may grow with a hundred times the scopes; disks are not that steady."""
 RESUME_TOKENS: Final = 1500
 SHARED_TRIES: Final = 3
+
+
+class Stamp(NamedTuple):
+    """A file as it is at one moment."""
+
+    path: Path
+    inode: int
+    changed: int
+    size: int
 
 
 def figures() -> Iterator[Figure]:
@@ -149,17 +158,17 @@ class Ours:
 
         Returns the times, and the bytes per changed entry: of one, and of many at once.
         """
-        times, written = Times(), []
+        times, counts = Times(), []
         for _ in range(self.size.tries):
-            before = await asyncio.to_thread(_stamps, self.disk)
+            before = await asyncio.to_thread(written, self.disk)
             await self.write_one(times)
-            written.append(await asyncio.to_thread(_bytes, self.disk, before))
-        before = _stamps(self.disk)
+            counts.append(await asyncio.to_thread(_bytes, self.disk, before))
+        before = written(self.disk)
         keys = self.remembered.keys(GLOBAL)
         for key in keys:
             self.house.context.set(GLOBAL, key, self.remembered.value())
         await self.house.storage.async_flush()
-        return times, sum(written) / len(written), _bytes(self.disk, before) / len(keys)
+        return times, sum(counts) / len(counts), _bytes(self.disk, before) / len(keys)
 
     async def write_one(self, times: Times) -> None:
         """Change one entry and have it on the disk."""
@@ -263,9 +272,9 @@ def _plain(folder: Path) -> Iterator[Figure]:
     yield from sets.figures("memory.plain.set", "us")
     in_ms = Times(sets.seconds)
     yield from in_ms.figures("memory.plain.durable_write", "ms")
-    written = sum(plain.path(name).stat().st_size for name in names.values()) / len(names)
-    yield Figure(name="memory.plain.bytes_per_entry", value=round(written), unit="bytes")
-    yield Figure(name="memory.plain.bytes_per_entry_of_many", value=round(written), unit="bytes")
+    size = sum(plain.path(name).stat().st_size for name in names.values()) / len(names)
+    yield Figure(name="memory.plain.bytes_per_entry", value=round(size), unit="bytes")
+    yield Figure(name="memory.plain.bytes_per_entry_of_many", value=round(size), unit="bytes")
     for number, (visible, _) in enumerate(remembered.turns(SIZE.tries)):
         scopes = [names[scope] for scope in visible]
         search.call(plain.search_tag, scopes, TAGS[number % len(TAGS)])
@@ -295,12 +304,12 @@ def _shared(folder: Path, remembered: Remembered) -> Iterator[Figure]:
     )
 
 
-def _stamps(folder: Path) -> set[tuple[Path, int, int, int]]:
-    """Return the files of a folder as they are now."""
+def written(folder: Path) -> set[Stamp]:
+    """Return the files of a folder as they are now: what was written since is another."""
     stats = ((path, path.stat()) for path in folder.rglob("*") if path.is_file())
-    return {(path, stat.st_ino, stat.st_mtime_ns, stat.st_size) for path, stat in stats}
+    return {Stamp(path, stat.st_ino, stat.st_mtime_ns, stat.st_size) for path, stat in stats}
 
 
-def _bytes(folder: Path, before: set[tuple[Path, int, int, int]]) -> int:
+def _bytes(folder: Path, before: set[Stamp]) -> int:
     """Return the bytes of the files that were written since."""
-    return sum(size for *_, size in _stamps(folder) - before)
+    return sum(stamp.size for stamp in written(folder) - before)

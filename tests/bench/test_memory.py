@@ -1,6 +1,7 @@
 """What remembering costs is measured as it is, beside the same work done another way."""
 
 import asyncio
+import gc
 import json
 import time
 from pathlib import Path
@@ -60,7 +61,16 @@ async def test_a_held_loop_is_seen() -> None:
     async with Watch() as watch:
         await asyncio.sleep(0.05)
     assert watch.blocked < 0.045
-    assert [f.name for f in watch.figures("n", 10)] == ["n.block", "n.block_own_work"]
+    figures = [figure.name for figure in watch.figures("n", 10)]
+    assert figures == ["n.block", "n.block_own_work", "n.block_by_collector"]
+
+
+async def test_garbage_is_named_where_it_holds_the_loop() -> None:
+    """Nobody looks in our code for what Python's own collector does."""
+    async with Watch() as watch:
+        gc.collect()
+    assert watch.collected > 0
+    assert not any(getattr(each, "__self__", None) is watch for each in gc.callbacks)
 
 
 def test_times_are_told_in_their_unit() -> None:

@@ -124,7 +124,7 @@ def test_what_cannot_be_measured_is_a_failure(
     """Missing data is not success, and standard output stays clean."""
     read: Callable[..., Any] = locomo.conversations
     monkeypatch.setattr(recall, "conversations", lambda: read(tmp_path))
-    assert run.main(["--json"]) == 1
+    assert run.main(["recall", "--json"]) == 1
     told = capsys.readouterr()
     assert told.out == ""
     assert "recall" in told.err

@@ -1,6 +1,7 @@
 """How long something takes: alone, and what it keeps an event loop from doing."""
 
 import asyncio
+import gc
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -23,11 +24,11 @@ class Times:
     seconds: list[float] = field(default_factory=list)
 
     @contextmanager
-    def take(self) -> Iterator[None]:
+    def take(self, clock: Callable[[], float] = time.perf_counter) -> Iterator[None]:
         """Time what is done inside."""
-        since = time.perf_counter()
+        since = clock()
         yield
-        self.seconds.append(time.perf_counter() - since)
+        self.seconds.append(clock() - since)
 
     def call[*A](self, work: Callable[[*A], object], *arguments: *A) -> None:
         """Time one call: for what takes microseconds."""
@@ -58,19 +59,21 @@ class Watch:
     """Looks at the event loop each millisecond, and knows for how long nobody could.
 
     `blocked` is what a clock says: it counts what other threads and programs took, too. `worked`
-    is what the loop itself did in one go, in seconds of the processor.
+    is what the loop itself did in one go, in seconds of the processor. `collected` is the longest
+    that Python looked for garbage: it looks at all there is in the process, in whatever thread.
     """
 
     def __init__(self) -> None:
         """Start with nothing seen."""
-        self.blocked = 0.0
-        self.worked = 0.0
+        self.blocked = self.worked = self.collected = 0.0
+        self._collecting_since = 0.0
 
     async def __aenter__(self) -> Self:
         """Begin to look."""
         self._task = asyncio.create_task(self._look())
         await asyncio.sleep(2 * BEAT)
         self.blocked = self.worked = 0.0
+        gc.callbacks.append(self._collecting)
         return self
 
     async def __aexit__(
@@ -81,8 +84,16 @@ class Watch:
     ) -> None:
         """Look once more, and end."""
         await asyncio.sleep(2 * BEAT)
+        gc.callbacks.remove(self._collecting)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+
+    def _collecting(self, phase: str, _info: dict[str, int]) -> None:
+        now = time.perf_counter()
+        if phase == "start":
+            self._collecting_since = now
+        else:
+            self.collected = max(self.collected, now - self._collecting_since)
 
     async def _look(self) -> None:
         while True:
@@ -92,7 +103,12 @@ class Watch:
             self.worked = max(self.worked, time.thread_time() - worked)
 
     def figures(self, name: str, aim: float) -> Iterator[Figure]:
-        """Return both in milliseconds; `aim` is the longest that may be."""
-        for which, seconds in {"block": self.blocked, "block_own_work": self.worked}.items():
+        """Return all in milliseconds; `aim` is the longest block that may be."""
+        told = {
+            "block": (self.blocked, aim),
+            "block_own_work": (self.worked, aim),
+            "block_by_collector": (self.collected, None),
+        }
+        for which, (seconds, limit) in told.items():
             value = round(1000 * seconds, 3)
-            yield Figure(name=f"{name}.{which}", value=value, unit="ms", aim=aim, at_most=True)
+            yield Figure(name=f"{name}.{which}", value=value, unit="ms", aim=limit, at_most=True)

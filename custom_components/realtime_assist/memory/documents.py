@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from ..items import Audience
@@ -13,6 +14,7 @@ from .transcript import COMMENTARY, Thread, ThreadKey, TurnRecord
 _HUMP: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
 
+@lru_cache(maxsize=1024)
 def entries_group(scope: ScopeKey) -> str:
     """Return the group of the documents that the entries of a scope are."""
     return f"entries/{scope}"
@@ -34,13 +36,14 @@ def archive_group(key: ThreadKey) -> str:
 def entry_document(entry: ContextEntry) -> Document:
     """Return an entry as a document: the words of its key and of its value."""
     said = (_HUMP.sub(" ", entry.key), *_texts(entry.value))
+    group = entries_group(entry.scope)
     return Document(
-        id=f"{entries_group(entry.scope)}/{entry.key}",
+        id=f"{group}/{entry.key}",
         kind=Kind.ENTRY,
         text=" ".join(said),
         audience=audience(entry.scope),
         at=entry.updated,
-        group=entries_group(entry.scope),
+        group=group,
         key=entry.key,
         tags=entry.tags,
         source=entry.source,

@@ -40,6 +40,8 @@ class SearchIndex:
         self._fills: Final[dict[str, set[str]]] = {}
         """Group that is being filled -> ids that were changed meanwhile."""
         self._next = 0
+        self._until = 0.0
+        """When others must run again, however many groups are filled one after the other."""
 
     def __len__(self) -> int:
         """Return how many documents there are."""
@@ -76,7 +78,6 @@ class SearchIndex:
         """
         claimed = self._fills[group] = set[str]()
         left = set(self._groups.get(group, ()))
-        until = time.perf_counter() + SLICE
         try:
             for document in documents:
                 if document.group != group:
@@ -84,9 +85,9 @@ class SearchIndex:
                 left.discard(document.id)
                 if document.id not in claimed:
                     self._enter(document)
-                if time.perf_counter() > until:
+                if time.perf_counter() > self._until:
                     await asyncio.sleep(0)
-                    until = time.perf_counter() + SLICE
+                    self._until = time.perf_counter() + SLICE
                 if self._fills.get(group) is not claimed:
                     return
             for document_id in left - claimed:

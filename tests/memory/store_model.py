@@ -10,7 +10,7 @@ from custom_components.realtime_assist.memory.entries import ContextEntry, Reten
 from custom_components.realtime_assist.memory.scopes import Scope, ScopeKey
 from custom_components.realtime_assist.memory.writing import EntryOptions
 
-MAX_ENTRIES: Final = 4
+MAX_ENTRIES: Final = 3
 MAX_BYTES: Final = 700
 MAX_PREVIOUS: Final = 3
 """Small enough that chance comes to them; the store is given the same."""

@@ -61,10 +61,11 @@ KEYS: Final = ("a", "b", "c", "d", "ключ", "f")
 WORDS: Final = ("lamp", "Minka", "tea")
 SECOND: Final = 1.0
 
-SCOPE = st.sampled_from((*DURABLE, *SCOPES))
+SCOPE = st.sampled_from((*[GLOBAL] * 6, *DURABLE, *SCOPES))
+"""Mostly one, so that it becomes full."""
 KEY = st.sampled_from(KEYS)
 VALUES = st.sampled_from((None, True, 1, "one", "two", {"x": [1.5, "ü"]}, "long " * 40))
-SOME = st.lists(st.sampled_from(SCOPES), unique=True)
+SOME = st.lists(st.sampled_from(SCOPES), unique=True) | st.just([GLOBAL])
 OWNER = st.sampled_from((None, "t1", "t2", *map(str, SESSIONS)))
 ANY_OPTIONS = st.fixed_dictionaries(
     {},
@@ -157,6 +158,7 @@ class StoreMachine(RuleBasedStateMachine):
         self, scope: ScopeKey, key: str, value: object, options: EntryOptions, *, learned: bool
     ) -> None:
         """Set an entry, as somebody asked for or as a summary finds it."""
+        self.machine.sleep(0.001)
         write = self.context.learn if learned else self.context.set
         if learned and key in self.model.of(scope).stones:
             assert write(scope, key, value, **options) is None
@@ -212,6 +214,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(scopes=SOME, key=KEY)
     def read(self, scopes: list[ScopeKey], key: str) -> None:
         """Read what is visible first."""
+        self.machine.sleep(0.001)
         found = self.context.get(scopes, key)
         assert (known(found) if found else None) == self.model.get(scopes, key)
 
@@ -324,6 +327,8 @@ class StoreMachine(RuleBasedStateMachine):
         new = {scope: {k: v for where, k, v in early if where == scope} for scope in DURABLE}
         written = {scope: {e.key: e for e in self.context.visible([scope])} for scope in DURABLE}
         self.machine.run(self._load())
+        # What was being forgotten is forgotten by now.
+        assert not (self.folder / ".storage/realtime_assist/forgetting").exists()
         self.model.restart(
             {scope: self._recovered(scope, new[scope].keys(), written[scope]) for scope in DURABLE}
         )
@@ -407,6 +412,7 @@ def _clean(said: Words, word: str) -> Words:
     return tuple(turn for turn in said if word not in turn[1])
 
 
+@pytest.mark.timeout(600 + 60 * LONGER)
 def test_the_store_does_what_it_should_whatever_happens() -> None:
     """Nothing forgotten comes back, nothing kept is lost, and all is in its place, always."""
     run_state_machine_as_test(

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, cast
 
+import pytest
 from homeassistant.helpers import area_registry as ar
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
@@ -210,11 +211,27 @@ class VisibilityMachine(RuleBasedStateMachine):
     @rule(
         name=PLACE,
         history=HISTORY,
-        tokens=st.sampled_from((0, 120, 1500)),
         source=st.sampled_from(Source),
+        people=st.sampled_from((("anna",), ("tom",), (None,), ("anna", None, "tom", "anna", None))),
+        opens=st.booleans(),
     )
-    def say(self, name: str, history: HistoryScope, tokens: int, source: Source) -> None:
-        """Say something; it joins its history, which may be summed up then."""
+    def say(
+        self,
+        name: str,
+        history: HistoryScope,
+        source: Source,
+        people: tuple[str | None, ...],
+        *,
+        opens: bool,
+    ) -> None:
+        """Say something; it joins its history, which is summed up when it is long."""
+        for who in people:
+            self.speak(name, who, guest=False)
+            self._say(name, history, source)
+        if opens:
+            self.begin(name, history)
+
+    def _say(self, name: str, history: HistoryScope, source: Source) -> None:
         place = self.places[name]
         origin = self._origin(place)
         key = _thread_key(origin, history)
@@ -233,7 +250,7 @@ class VisibilityMachine(RuleBasedStateMachine):
 
         async def join() -> None:
             await self.house.async_ready(key, origin.visible())
-            self.house.join(key, record, tokens)
+            self.house.join(key, record, 200)
 
         self.run(join())
 
@@ -480,6 +497,7 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"zq\d+q", text))
 
 
+@pytest.mark.timeout(600 + 60 * LONGER)
 def test_nobody_is_ever_shown_what_is_not_for_them() -> None:
     """Whatever happens in a home: what is a room's or a person's own is told to no other."""
     run_state_machine_as_test(

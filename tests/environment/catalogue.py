@@ -144,6 +144,25 @@ ENVIRONMENTS = (
         name="judge-openai",
         requirements=("aiohttp", "openai[realtime]==3.57.0", "pytest", "pyyaml"),
     ),
+    # Another maker's realtime server, without what it hears, thinks and speaks with: it asks
+    # for torch and models, and needs neither to keep a conversation.
+    Environment(
+        name="judge-hf",
+        requirements=(
+            "PyYAML",
+            "fastapi",
+            "httpx",
+            "jsonschema",
+            "numpy",
+            "openai==2.28.0",
+            "pydantic",
+            "rich",
+            "scipy",
+            "uvicorn",
+            "websockets",
+        ),
+        alone=("speech-to-speech==1.1.0",),
+    ),
     # What scripts/bench measures, and what that is compared with.
     Environment(
         name="bench",

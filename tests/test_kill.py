@@ -102,6 +102,8 @@ class Writers:
     client: Client
     random: random.Random
     asked: dict[tuple[int, str], list[Write]]
+    forgets: bool
+    """Forgetting writes all that is not written yet: what it hides is seen without it."""
     slowest: float = 0.0
     count: int = 0
     failed: list[str] = field(default_factory=list)
@@ -113,7 +115,7 @@ class Writers:
                 key = self.random.choice([*KEYS, *([SUMMARY] if place == 0 else [])])
                 self.count += 1
                 value = f"value-{place}-{self.count}-" + "x" * self.random.choice((0, 0, 3000))
-                forgets = key != SUMMARY and self.random.random() < 0.3
+                forgets = self.forgets and key != SUMMARY and self.random.random() < 0.3
                 write = Write(value=None if forgets else value, asked=monotonic())
                 self.asked.setdefault((place, key), []).append(write)
                 await self._ask(SCOPES[place], key, write.value)
@@ -152,7 +154,9 @@ async def test_a_kill_loses_nothing(tmp_path: Path, socket_enabled: None) -> Non
         (storage / "core.config_entries").write_text(json.dumps(ACCOUNT))
         await house.start()
         for number in range(KILLS):
-            killed = await _written_until_killed(house, http, asked, chance)
+            killed = await _written_until_killed(
+                house, http, asked, chance, forgets=number % 2 == 1
+            )
             _see_files(storage)
             await house.start()
             async with Client.connect(http, house.base, house.token) as client:
@@ -167,10 +171,12 @@ async def _written_until_killed(
     http: aiohttp.ClientSession,
     asked: dict[tuple[int, str], list[Write]],
     chance: random.Random,
+    *,
+    forgets: bool,
 ) -> float:
     """Let actions write, kill Home Assistant in the middle; return until when all must be there."""
     async with Client.connect(http, house.base, house.token) as client:
-        writers = Writers(client, chance, asked)
+        writers = Writers(client, chance, asked, forgets)
         async with asyncio.TaskGroup() as tasks:
             for place in (*range(len(SCOPES)), 0):
                 tasks.create_task(writers.write(place))

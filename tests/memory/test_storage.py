@@ -499,3 +499,16 @@ async def test_any_history_of_changes_survives_any_restart(
         assert {(e.scope, e.key): e.value for e in held} == known
     await home.storage.async_remove_all()
     assert not texts(disk)
+
+
+async def test_a_write_that_was_killed_leaves_nothing(hass: HomeAssistant, disk: Path) -> None:
+    """What a power cut left half written holds nothing that was forgotten later."""
+    first = Home(hass)
+    first.context.set(KITCHEN, "code", "4711")
+    await first.storage.async_load()
+    await first.storage.async_flush()
+    left = [disk / "tmpabc123", disk / "entries" / "tmpxyz789"]
+    for path in left:
+        await hass.async_add_executor_job(path.write_text, "4711")
+    await Home(hass).storage.async_load()
+    assert not [path for path in left if path.exists()]

@@ -36,6 +36,15 @@ def names_in(folder: Path) -> set[str]:
     return {path.name for path in found if _NAME.fullmatch(path.name)}
 
 
+def unlink_unfinished(folder: Path) -> None:
+    """Remove what a write that was killed left: it may hold what was forgotten since.
+
+    Home Assistant writes to a temporary file beside the real one first. None may be under way.
+    """
+    for part in folder.glob("tmp*"):
+        part.unlink(missing_ok=True)
+
+
 def unlink_copies(path: Path) -> None:
     """Remove the copies of a broken file."""
     for kind in _COPIES:
@@ -55,8 +64,10 @@ class FileIndex:
         self._unread: Final[dict[Kind, set[str]]] = {kind: set() for kind in _LISTED}
 
     def found(self, root: Path) -> None:
-        """Learn which files there are; to be called once, before anything is noted."""
+        """Learn which files there are; to be called once, before anything is noted or written."""
+        unlink_unfinished(root)
         for kind, unread in self._unread.items():
+            unlink_unfinished(root / kind)
             unread.update(names_in(root / kind))
 
     def load(self, data: dict[str, Any]) -> None:

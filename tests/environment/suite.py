@@ -12,6 +12,8 @@ from .steps import Outcome, Step, run, run_all
 
 # The tests of two releases, and the lint beside the shorter one.
 _AT_ONCE = 2
+# Most tests wait for what takes its time in a home, so that two workers keep one processor busy.
+_SHARED = ("-q", "-n", "2", "--dist", "loadfile")
 
 DEMO = REPOSITORY / "scripts/demo"
 
@@ -50,7 +52,7 @@ def check_all() -> bool:
     with tempfile.TemporaryDirectory(prefix="realtime-assist-") as name:
         parts = {release: Path(name) / f"{release}.coverage" for release in pythons}
         steps = [
-            *(pytest_step(rel, python, ("-q",), parts[rel]) for rel, python in pythons.items()),
+            *(pytest_step(rel, python, _SHARED, parts[rel]) for rel, python in pythons.items()),
             lint.step(newest),
         ]
         outcomes.extend(_show(outcome) for outcome in run_all(steps, at_once=_AT_ONCE))

@@ -65,7 +65,8 @@ class Refresh:
     def report(self, state: RefreshState, now: Counts, took_seconds: float) -> Refreshed:
         """Return what was done until now."""
         counts = now.since(self._before)
-        if counts.failed and state is RefreshState.UPDATED:
+        # A new session holds all of it, whatever was refused in the old one.
+        if counts.failed and not counts.rebuilt and state is RefreshState.UPDATED:
             state = RefreshState.FAILED
         return Refreshed(
             state=state,

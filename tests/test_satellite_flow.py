@@ -1,13 +1,10 @@
 """The flow in which a person says what is special about a satellite."""
 
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from homeassistant.config_entries import (
-    SOURCE_USER,
-    ConfigFlowResult,
     ConfigSubentry,
-    SubentryFlowResult,
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
@@ -17,8 +14,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.satellites import SatelliteOptions, async_satellite_options
-
-type Form = SubentryFlowResult | ConfigFlowResult
+from tests.flows import begin, submit
 
 KIND: Final = "satellite"
 
@@ -42,20 +38,6 @@ def kitchen(hass: HomeAssistant) -> er.RegistryEntry:
     return made
 
 
-async def begin(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
-    """Open the form of new settings."""
-    return await hass.config_entries.subentries.async_init(
-        (entry.entry_id, KIND), context={"source": SOURCE_USER}
-    )
-
-
-async def submit(hass: HomeAssistant, form: Form, typed: dict[str, Any]) -> SubentryFlowResult:
-    """Submit a form, and wait until what it started is done."""
-    result = await hass.config_entries.subentries.async_configure(form["flow_id"], typed)
-    await hass.async_block_till_done()
-    return result
-
-
 def made(entry: MockConfigEntry) -> ConfigSubentry:
     """Return the settings that were made last."""
     return [each for each in entry.subentries.values() if each.subentry_type == KIND][-1]
@@ -67,7 +49,7 @@ async def test_a_satellite_of_ones_own(
     """Each setting that a person makes holds for that satellite, also when it is renamed."""
     registry = er.async_get(hass)
     source = registry.async_get_or_create("sensor", "test", "voice")
-    form = await begin(hass, entry)
+    form = await begin(hass, entry, KIND)
     assert form["step_id"] == "user"
     typed = {
         "satellite": kitchen.entity_id,
@@ -99,12 +81,12 @@ async def test_a_satellite_has_one_set_of_settings(
 ) -> None:
     """Nobody makes settings that would contradict others; the form says so and can be mended."""
     typed = {"satellite": kitchen.entity_id, "remember": True}
-    await submit(hass, await begin(hass, entry), typed)
+    await submit(hass, await begin(hass, entry, KIND), typed)
     assert async_satellite_options(hass, kitchen.id) == SatelliteOptions()
     other = MockConfigEntry(domain=DOMAIN, data={"base_url": "other"})
     other.add_to_hass(hass)
     assert await hass.config_entries.async_setup(other.entry_id)
-    form = await submit(hass, await begin(hass, other), typed)
+    form = await submit(hass, await begin(hass, other, KIND), typed)
     assert form["errors"] == {"satellite": "satellite_taken"}
     result = await submit(hass, form, {**typed, "satellite": "assist_satellite.nameless"})
     assert result["type"] is FlowResultType.CREATE_ENTRY
@@ -125,7 +107,7 @@ async def test_settings_are_changed(
             "speaker_seconds": 20,
         },
     }
-    await submit(hass, await begin(hass, entry), typed)
+    await submit(hass, await begin(hass, entry, KIND), typed)
     form = await entry.start_subentry_reconfigure_flow(hass, made(entry).subentry_id)
     assert form["step_id"] == "reconfigure"
     assert form["data_schema"] is not None

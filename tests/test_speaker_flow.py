@@ -4,10 +4,7 @@ from typing import Any, Final
 
 import pytest
 from homeassistant.config_entries import (
-    SOURCE_USER,
-    ConfigFlowResult,
     ConfigSubentry,
-    SubentryFlowResult,
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
@@ -17,11 +14,11 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.memory.scopes import Scope, ScopeKey
 from custom_components.realtime_assist.speakers import async_speakers, find
+from tests.flows import Form, begin, submit
 from tests.people import People, person_scope
 
 pytest_plugins = ("tests.people",)
 
-type Form = SubentryFlowResult | ConfigFlowResult
 
 KIND: Final = "speaker"
 
@@ -38,20 +35,6 @@ async def entry(hass: HomeAssistant, people: People) -> MockConfigEntry:
     return entry
 
 
-async def begin(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
-    """Open the form of a new speaker."""
-    return await hass.config_entries.subentries.async_init(
-        (entry.entry_id, KIND), context={"source": SOURCE_USER}
-    )
-
-
-async def submit(hass: HomeAssistant, form: Form, typed: dict[str, Any]) -> SubentryFlowResult:
-    """Submit a form, and wait until what it started is done."""
-    result = await hass.config_entries.subentries.async_configure(form["flow_id"], typed)
-    await hass.async_block_till_done()
-    return result
-
-
 def made(entry: MockConfigEntry) -> ConfigSubentry:
     """Return the speaker that was made last."""
     return [each for each in entry.subentries.values() if each.subentry_type == KIND][-1]
@@ -60,7 +43,7 @@ def made(entry: MockConfigEntry) -> ConfigSubentry:
 async def test_somebody_who_is_no_person(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Gran, who has no account in Home Assistant, is recognised by each of her names."""
     typed = {"name": " Gran ", "aliases": ["Oma", " ", " speaker 3 "]}
-    result = await submit(hass, await begin(hass, entry), typed)
+    result = await submit(hass, await begin(hass, entry, KIND), typed)
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert made(entry).title == "Gran"
     assert made(entry).data == {"name": "Gran", "aliases": ["Oma", "speaker 3"]}
@@ -74,7 +57,7 @@ async def test_other_names_of_a_person(
 ) -> None:
     """A person is recognised by other names too, and has one memory."""
     typed = {"name": "Anna", "person": "person.anna", "aliases": ["Annie"]}
-    await submit(hass, await begin(hass, entry), typed)
+    await submit(hass, await begin(hass, entry, KIND), typed)
     annie = find(async_speakers(hass), "annie")
     assert annie is not None
     assert annie.key == person_scope(hass, people.anna)
@@ -95,7 +78,7 @@ async def test_a_name_that_would_recognise_nobody(
     hass: HomeAssistant, entry: MockConfigEntry, typed: dict[str, Any], errors: dict[str, str]
 ) -> None:
     """A name that somebody else has is refused, and the form can be mended."""
-    form = await submit(hass, await begin(hass, entry), typed)
+    form = await submit(hass, await begin(hass, entry, KIND), typed)
     assert form["errors"] == errors
     result = await submit(hass, form, {"name": "Gran"})
     assert result["type"] is FlowResultType.CREATE_ENTRY
@@ -105,7 +88,7 @@ async def test_a_speaker_is_changed(
     hass: HomeAssistant, entry: MockConfigEntry, people: People
 ) -> None:
     """What was there is shown, one's own names are no conflict, and a person can be chosen."""
-    await submit(hass, await begin(hass, entry), {"name": "Gran", "aliases": ["Oma"]})
+    await submit(hass, await begin(hass, entry, KIND), {"name": "Gran", "aliases": ["Oma"]})
     form: Form = await entry.start_subentry_reconfigure_flow(hass, made(entry).subentry_id)
     assert form["data_schema"] is not None
     shown = {

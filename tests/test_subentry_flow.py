@@ -5,10 +5,7 @@ from typing import Any, Final
 
 import pytest
 from homeassistant.config_entries import (
-    SOURCE_USER,
-    ConfigFlowResult,
     ConfigSubentry,
-    SubentryFlowResult,
 )
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
@@ -28,11 +25,11 @@ from custom_components.realtime_assist.assistant import (
 )
 from custom_components.realtime_assist.assistant_flow import SECTIONS
 from custom_components.realtime_assist.const import DOMAIN, SUBENTRY_ASSISTANT
+from tests.flows import Form, begin, submit
 from tests.loopback import Error, Fault, LoopbackServer
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-type Form = SubentryFlowResult | ConfigFlowResult
 
 NEW: Final = "gpt-realtime-2.1-mini"
 
@@ -59,20 +56,6 @@ async def entry(hass: HomeAssistant, server: LoopbackServer) -> MockConfigEntry:
     return entry
 
 
-async def begin(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
-    """Open the form of a new assistant."""
-    return await hass.config_entries.subentries.async_init(
-        (entry.entry_id, SUBENTRY_ASSISTANT), context={"source": SOURCE_USER}
-    )
-
-
-async def submit(hass: HomeAssistant, form: Form, typed: dict[str, Any]) -> SubentryFlowResult:
-    """Submit a form, and wait until what it started is done."""
-    result = await hass.config_entries.subentries.async_configure(form["flow_id"], typed)
-    await hass.async_block_till_done()
-    return result
-
-
 def first(entry: MockConfigEntry) -> ConfigSubentry:
     """Return the account's first assistant."""
     return next(iter(entry.subentries.values()))
@@ -94,7 +77,7 @@ def suggested(form: Form) -> dict[str, Any]:
 
 async def test_an_assistant_with_every_default(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """A second assistant needs nothing but a name."""
-    form = await begin(hass, entry)
+    form = await begin(hass, entry, SUBENTRY_ASSISTANT)
     assert form["step_id"] == "user"
     assert suggested(form)["prompt"] == DEFAULT_PROMPT
     assert suggested(form)["llm_hass_api"] == ["assist"]
@@ -127,7 +110,7 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
             "resume_tokens": 800.0,
         },
     }
-    await submit(hass, await begin(hass, entry), typed)
+    await submit(hass, await begin(hass, entry, SUBENTRY_ASSISTANT), typed)
     made = list(entry.subentries.values())[-1]
     assert isinstance(made.data["resume_tokens"], int)
     options = AssistantOptions.from_subentry(made.data)
@@ -177,7 +160,7 @@ async def test_an_unknown_model_is_noticed(
     hass: HomeAssistant, entry: MockConfigEntry, server: LoopbackServer
 ) -> None:
     """A mistyped model is found out in the form, not when somebody speaks."""
-    form = await begin(hass, entry)
+    form = await begin(hass, entry, SUBENTRY_ASSISTANT)
     result = await submit(hass, form, {"name": "Butler", "model": "gpt-unreal"})
     assert result["errors"] == {"model": "model_not_found"}
     server.faults.add(Fault("client:session.update", Error("invalid_value")))
@@ -208,7 +191,7 @@ async def test_what_is_not_new_is_not_tried(
 async def test_an_account_that_is_not_loaded(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Nobody fills in a form that cannot be tried."""
     await hass.config_entries.async_unload(entry.entry_id)
-    result = await begin(hass, entry)
+    result = await begin(hass, entry, SUBENTRY_ASSISTANT)
     assert result["type"] is FlowResultType.ABORT
     assert result["reason"] == "entry_not_loaded"
 
@@ -218,7 +201,7 @@ async def test_our_own_voices_are_not_offered_for_exact_texts(
 ) -> None:
     """An engine that may paraphrase is not asked to say exactly what it is told."""
     ours = er.async_get(hass).async_get_or_create("tts", DOMAIN, "ours", config_entry=entry)
-    form = await begin(hass, entry)
+    form = await begin(hass, entry, SUBENTRY_ASSISTANT)
     assert form["data_schema"] is not None
     speaking = form["data_schema"].schema["speaking"].schema.schema
     assert ours.entity_id in speaking["fallback_tts"].config["exclude_entities"]

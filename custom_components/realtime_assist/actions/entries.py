@@ -9,9 +9,8 @@ from homeassistant.helpers import config_validation as cv
 
 from ..changes import MemoryUpdate
 from ..house import House
-from ..memory.context import ScopeRefused
-from ..memory.entries import ContextEntry, NotJson, Retention
-from .scopes import SCOPE_FIELDS, action_invalid, async_caller, async_scopes
+from ..memory.entries import ContextEntry, Retention
+from .scopes import SCOPE_FIELDS, action_invalid, async_caller, async_scopes, refusals_told
 
 ATTR_ENTRIES: Final = "entries"
 ATTR_FORGET: Final = "forget"
@@ -147,14 +146,8 @@ def entry_json(entry: ContextEntry) -> dict[str, Any]:
 
 async def _async_update(house: House, update: MemoryUpdate) -> dict[str, Any]:
     """Change the memory; raises ServiceValidationError that tells what was wrong."""
-    try:
+    with refusals_told():
         return await house.async_update(update)
-    except NotJson as err:
-        raise action_invalid("invalid_value", {"key": err.key, "type": err.kind}) from err
-    except ValueError as err:
-        raise action_invalid("invalid_options") from err
-    except ScopeRefused as err:
-        raise action_invalid("storage_read_only") from err
 
 
 async def _async_summaries(house: House, call: ServiceCall) -> list[Any]:

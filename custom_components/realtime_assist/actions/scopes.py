@@ -4,6 +4,7 @@ Every action takes the same fields, and there is no other way from an action to 
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,6 +32,8 @@ from homeassistant.helpers import (
 )
 
 from ..const import DOMAIN
+from ..memory.context import ScopeRefused
+from ..memory.entries import NotJson
 from ..memory.scopes import GLOBAL, Scope, ScopeKey
 from ..pipeline.origin import resolve
 from ..speakers import async_speakers, find
@@ -60,6 +63,19 @@ def action_invalid(key: str, placeholders: dict[str, str] | None = None) -> Serv
     return ServiceValidationError(
         translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders
     )
+
+
+@contextmanager
+def refusals_told() -> Iterator[None]:
+    """Tell the caller of an action, in words, what the memory refuses to keep."""
+    try:
+        yield
+    except NotJson as err:
+        raise action_invalid("invalid_value", {"key": err.key, "type": err.kind}) from err
+    except ValueError as err:
+        raise action_invalid("invalid_options") from err
+    except ScopeRefused as err:
+        raise action_invalid("storage_read_only") from err
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

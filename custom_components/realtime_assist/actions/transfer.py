@@ -13,11 +13,19 @@ from ..changes import MemoryUpdate
 from ..house import House
 from ..items import Audience
 from ..memory.context import ScopeRefused
-from ..memory.entries import ContextEntry, NotJson
+from ..memory.entries import ContextEntry
 from ..memory.scopes import ScopeKey
 from ..memory.thread_file import thread_from_dict, thread_to_dict
 from ..memory.transcript import Thread
-from .scopes import ADDRESSABLE, SCOPE_FIELDS, Caller, action_invalid, async_caller, async_scopes
+from .scopes import (
+    ADDRESSABLE,
+    SCOPE_FIELDS,
+    Caller,
+    action_invalid,
+    async_caller,
+    async_scopes,
+    refusals_told,
+)
 
 FORMAT: Final = "realtime_assist.memory"
 VERSION: Final = 1
@@ -249,12 +257,6 @@ def _same(here: ContextEntry, there: ContextEntry) -> bool:
 
 def _check(house: House, plan: _Plan) -> None:
     """Raise what writing would raise, before anything is written."""
-    try:
+    with refusals_told():
         for entry in plan.entries:
             house.context.check(entry.scope, entry.key, entry.value)
-    except NotJson as err:
-        raise action_invalid("invalid_value", {"key": err.key, "type": err.kind}) from err
-    except ValueError as err:
-        raise action_invalid("invalid_options") from err
-    except ScopeRefused as err:
-        raise action_invalid("storage_read_only") from err

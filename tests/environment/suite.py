@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from . import bars, lint, venvs
@@ -14,19 +15,41 @@ from .steps import Outcome, Step, run, run_all
 _AT_ONCE = 2
 # Most tests wait for what takes its time in a home, so that two workers keep one processor busy.
 _SHARED = ("-q", "-n", "2", "--dist", "loadfile")
+# More failures than this are not chance, and need no repeating.
+_FEW = 3
 
 DEMO = REPOSITORY / "scripts/demo"
 
 
 def pytest_step(release: str, python: Path, arguments: Sequence[str], data: Path | None) -> Step:
-    """Return the tests on one release; lines that ran are counted into the file `data`."""
-    measure = () if data is None else ("--cov", "--cov-report=")
+    """Return the tests on one release; lines that ran are counted into the file `data`.
+
+    What failed is noted beside that file.
+    """
+    measure = () if data is None else ("--cov", "--cov-report=", *_noting(data))
     return Step(
         name=f"tests on Home Assistant {release}",
         # As a module, so that the repository is where Python looks for packages.
         commands=((python, "-m", "pytest", *measure, *arguments),),
         env={} if data is None else {"COVERAGE_FILE": str(data)},
     )
+
+
+def alone_step(release: str, python: Path, data: Path) -> Step:
+    """Return the tests that failed in the step of `data`, one after another.
+
+    They wait for real sockets, processes and satellites, and four workers on two processors can
+    starve one of them. What is broken fails here as well.
+    """
+    again = ("--last-failed", "--last-failed-no-failures=none", f"--maxfail={_FEW}")
+    return Step(
+        name=f"what failed on Home Assistant {release}, alone",
+        commands=((python, "-m", "pytest", "-q", *again, *_noting(data)),),
+    )
+
+
+def _noting(data: Path) -> tuple[str, ...]:
+    return ("-o", f"cache_dir={data.with_suffix('.cache')}")
 
 
 def coverage_step(python: Path, parts: Sequence[Path], report: Path) -> Step:
@@ -55,7 +78,11 @@ def check_all() -> bool:
             *(pytest_step(rel, python, _SHARED, parts[rel]) for rel, python in pythons.items()),
             lint.step(newest),
         ]
-        outcomes.extend(_show(outcome) for outcome in run_all(steps, at_once=_AT_ONCE))
+        ended = {outcome.name: _show(outcome) for outcome in run_all(steps, at_once=_AT_ONCE)}
+        for (release, python), step in zip(pythons.items(), steps, strict=False):
+            if not ended[step.name].ok:
+                ended[step.name] = _repeated(ended[step.name], release, python, parts[release])
+        outcomes.extend(ended.values())
         outcomes.append(_show(_covered(newest, list(parts.values()), Path(name) / "all.json")))
     if DEMO.is_file():
         outcomes.append(run(Step(name="demo", commands=((DEMO, "--json"),)), keep=False))
@@ -105,6 +132,13 @@ def _covered(python: Path, parts: Sequence[Path], report: Path) -> Outcome:
         seconds=outcome.seconds,
         output="\n".join([outcome.output.rstrip(), bars.summary(counted), *found]),
     )
+
+
+def _repeated(failed: Outcome, release: str, python: Path, data: Path) -> Outcome:
+    """Repeat what failed, and say so whatever comes of it."""
+    again = _show(run(alone_step(release, python, data), keep=True))
+    name = f"{failed.name}, some of them only when repeated alone (see above)"
+    return replace(failed, name=name, ok=True) if again.ok else failed
 
 
 def _show(outcome: Outcome) -> Outcome:

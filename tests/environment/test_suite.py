@@ -69,12 +69,44 @@ def test_all_checks_run_on_every_release(
     assert "coverage of all files: 100.00 %" in printed
 
 
-@pytest.mark.parametrize(
-    "name", [f"tests on Home Assistant {RELEASES[0]}", "lint", "coverage report"]
-)
+@pytest.mark.parametrize("name", ["lint", "coverage report"])
 def test_one_failure_fails_all(runner: Runner, name: str) -> None:
     runner.failing.add(name)
     assert suite.main([]) == 1
+
+
+def alone(release: str) -> str:
+    """Return the name of the step that repeats what failed."""
+    return f"what failed on Home Assistant {release}, alone"
+
+
+def test_what_a_busy_machine_starved_is_repeated_and_named(
+    runner: Runner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner.failing.add(f"tests on Home Assistant {RELEASES[1]}")
+    assert suite.main([]) == 0
+    assert alone(RELEASES[1]) in [step.name for step in runner.ran]
+    assert alone(RELEASES[0]) not in [step.name for step in runner.ran]
+    assert "only when repeated alone" in capsys.readouterr().out
+
+
+def test_what_fails_alone_as_well_fails_all(runner: Runner) -> None:
+    runner.failing |= {f"tests on Home Assistant {RELEASES[0]}", alone(RELEASES[0])}
+    assert suite.main([]) == 1
+
+
+def test_only_what_failed_on_that_release_is_repeated(runner: Runner) -> None:
+    runner.failing |= {f"tests on Home Assistant {release}" for release in RELEASES}
+    assert suite.main([]) == 0
+    for release in RELEASES:
+        first, again = (
+            next(step for step in runner.ran if step.name == name)
+            for name in (f"tests on Home Assistant {release}", alone(release))
+        )
+        notes = [word for word in first.commands[0] if "cache_dir=" in str(word)]
+        assert notes
+        assert notes == [word for word in again.commands[0] if "cache_dir=" in str(word)]
+        assert "--last-failed-no-failures=none" in again.commands[0]
 
 
 def test_too_little_covered_fails(runner: Runner, capsys: pytest.CaptureFixture[str]) -> None:

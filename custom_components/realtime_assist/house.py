@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.core import HomeAssistant, callback
@@ -18,10 +17,10 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from .changes import Changes, MemoryUpdate
+from .compaction import Compaction
 from .const import DOMAIN
 from .forgetting import Proposals
 from .leftovers import Leftovers
-from .memory.compression import checkpoint, committed
 from .memory.context import ContextStore
 from .memory.problems import StorageProblem, Trouble
 from .memory.scopes import ScopeKey
@@ -46,18 +45,6 @@ _EXPIRE_EVERY: Final = timedelta(minutes=1)
 DATA_HOUSE: Final[HassKey[House]] = HassKey(DOMAIN)
 
 
-class Compacted(StrEnum):
-    """What became of a summary that was asked for."""
-
-    SUMMARIZED = "summarized"
-    UP_TO_DATE = "up_to_date"
-    """A new session is told all of it word for word anyway."""
-    RUNNING = "running"
-    """Another one is being made."""
-    CHANGED = "changed"
-    """The history became another one meanwhile; it is tried again after the next turn."""
-
-
 @callback
 def async_get_house(hass: HomeAssistant) -> House:
     """Return the house; the first call opens its memory."""
@@ -74,12 +61,12 @@ class House:
         self.hass = hass
         self.hubs: set[Hub] = set()
         self.changes: Final = Changes(self)
+        self.compaction: Final = Compaction(self)
         self.proposals: Final = Proposals()
         self._open()
         self._unwatch: Callable[[], None] | None = None
         self._loading: asyncio.Task[None] | None = None
         self._stop_expiring: Callable[[], None] | None = None
-        self._compacting: set[ThreadKey] = set()
         self.leftovers: Final = Leftovers(self)
 
     def _open(self) -> None:
@@ -172,29 +159,8 @@ class House:
                 projection.session.changed()
         if not withdrawn:
             self.hass.async_create_background_task(
-                self.async_compact(key, resume_tokens), f"{DOMAIN} summary"
+                self.compaction.async_compact(key, resume_tokens), f"{DOMAIN} summary"
             )
-
-    async def async_compact(self, key: ThreadKey, resume_tokens: int) -> Compacted:
-        """Summarise what a resumed session has no room for; one run per thread at a time.
-
-        The thread must be loaded.
-        """
-        if key in self._compacting:
-            return Compacted.RUNNING
-        self._compacting.add(key)
-        try:
-            made = await self.hass.async_add_executor_job(
-                checkpoint, self.thread(key), resume_tokens, dt_util.utcnow()
-            )
-            if made is None:
-                return Compacted.UP_TO_DATE
-            before = self.thread(key)
-            after = committed(before, made)
-            self.storage.save_thread(after)
-            return Compacted.CHANGED if after is before else Compacted.SUMMARIZED
-        finally:
-            self._compacting.discard(key)
 
     # Sessions
 

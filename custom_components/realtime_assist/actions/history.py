@@ -6,7 +6,8 @@ import probatio as vol
 from homeassistant.core import ServiceCall
 
 from ..assistant import AssistantOptions
-from ..house import Compacted, House
+from ..compaction import Compacted
+from ..house import House
 from ..memory.transcript import ThreadKey
 from .scopes import SCOPE_FIELDS, async_scopes
 
@@ -21,7 +22,7 @@ async def async_summarize(house: House, call: ServiceCall) -> dict[str, Any]:
         before = await house.storage.async_load_thread(key)
         if not before.turns:
             continue
-        state = await house.async_compact(key, _resume_tokens(house, key))
+        state = await house.compaction.async_compact(key, _resume_tokens(house, key))
         after = house.thread(key)
         folded = state is Compacted.SUMMARIZED
         threads.append(

@@ -78,6 +78,10 @@ class OtherEar(stt.SpeechToTextEntity):
     supported_sample_rates = property(lambda _: [stt.AudioSampleRates.SAMPLERATE_16000])
     supported_channels = property(lambda _: [stt.AudioChannels.CHANNEL_MONO])
 
+    def __init__(self, words: str = "heard by another") -> None:
+        """Always hear the same."""
+        self._words = words
+
     @override
     async def async_process_audio_stream(
         self, metadata: stt.SpeechMetadata, stream: AsyncIterable[bytes]
@@ -85,7 +89,7 @@ class OtherEar(stt.SpeechToTextEntity):
         """Hear always the same."""
         async for _ in stream:
             pass
-        return stt.SpeechResult("heard by another", stt.SpeechResultState.SUCCESS)
+        return stt.SpeechResult(self._words, stt.SpeechResultState.SUCCESS)
 
 
 class OtherMind(conversation.ConversationEntity):

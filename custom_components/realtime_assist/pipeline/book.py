@@ -89,6 +89,10 @@ class Book:
             self._expecting.discard(satellite)
         return expected or conversation_id in self._started
 
+    def peek_started(self, conversation_id: str | None) -> str:
+        """Return what the satellite said to start a conversation, empty if it did not."""
+        return self._started.get(conversation_id or "", "")
+
     def take_started(self, conversation_id: str) -> str | None:
         """Return, once, what the satellite said to start this conversation."""
         return self._started.pop(conversation_id, None)

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 
 from homeassistant.components.conversation import ChatLog, ConversationInput, ConversationResult
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import intent
 
 from ..memory.transcript import Source
 from ..realtime.errors import AuthenticationFailed
 from .book import async_book
 from .context import current_turn
+from .dismissal import is_dismissal
 from .early import async_route
 from .origin import resolve
 from .replying import Replying
@@ -32,6 +34,8 @@ async def async_converse(
     spoken = turn is not None and turn.claim_conversation(
         assistant.subentry_id, chat_log.conversation_id
     )
+    if _dismissed(turn if spoken else None, user_input, extra):
+        return _nothing(user_input, chat_log)
     if turn is None or not spoken:
         # Typed, heard by another engine, or asked by something that this or another turn started.
         turn = _own_turn(hass, assistant, user_input, chat_log.conversation_id)
@@ -61,6 +65,24 @@ async def async_converse(
     if isinstance(replying.answer.failure, AuthenticationFailed):
         assistant.hub.entry.async_start_reauth(hass)
     return result
+
+
+def _dismissed(turn: Turn | None, user_input: ConversationInput, extra: str | None) -> bool:
+    """Return whether "never mind" is all that was said; the turn of it is over then."""
+    if turn is not None:
+        if turn.dismissed:
+            turn.discard()
+        return turn.dismissed
+    # Another engine heard it. What is typed is an answer to what stands above it, and goes on.
+    by_voice = user_input.satellite_id is not None
+    return by_voice and is_dismissal(user_input.text, user_input.language, extra or "")
+
+
+def _nothing(user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
+    """Return that nothing is said."""
+    response = intent.IntentResponse(language=user_input.language)
+    response.async_set_speech("")
+    return ConversationResult(response=response, conversation_id=chat_log.conversation_id)
 
 
 def _own_turn(

@@ -14,6 +14,7 @@ from ..memory.transcript import Source
 from ..realtime.hearing import How
 from .book import async_book
 from .context import current_turn, noted_satellite
+from .dismissal import is_dismissal
 from .early import Route, async_route
 from .echo import ECHO_SECONDS, is_echo
 from .origin import resolve
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 MARKER: Final = "…"
 """Stands for words that nobody knows: Home Assistant goes on only with a text."""
+OFFER_SECONDS: Final = 30.0
+"""How long after a question its words may still be the answer to it."""
 
 
 async def async_listen(
@@ -99,6 +102,8 @@ async def _result(turn: Turn) -> SpeechResult:
         turn.discard()
         return SpeechResult("", SpeechResultState.SUCCESS)
     if heard.text:
+        if turn.route.agent_ours and is_dismissal(heard.text, turn.language, _offered(turn)):
+            turn.dismiss()
         return SpeechResult(heard.text, SpeechResultState.SUCCESS)
     if turn.route.agent_ours:
         return SpeechResult(MARKER, SpeechResultState.SUCCESS)
@@ -110,6 +115,13 @@ def _echo(turn: Turn, heard: str | None) -> bool:
     """Return whether a satellite heard its own answer, which ended just before."""
     said = async_book(turn.hass).last_spoken(turn.origin.satellite, turn.began - ECHO_SECONDS)
     return heard is not None and is_echo(heard, said)
+
+
+def _offered(turn: Turn) -> str:
+    """Return what a user who answers was asked: here, or by who started the conversation."""
+    book = async_book(turn.hass)
+    said = book.last_spoken(turn.origin.satellite, turn.began - OFFER_SECONDS)
+    return f"{said} {book.peek_started(turn.conversation_id)}"
 
 
 def _connected_user() -> str | None:

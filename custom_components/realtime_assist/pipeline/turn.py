@@ -63,6 +63,8 @@ class Turn:
         """Whether the answer is spoken."""
         self.route = route
         self.claimed = source is not Source.VOICE
+        self.dismissed = False
+        """Its words were "never mind": there is nothing to answer."""
         self.speaking = False
         self.closed = False
         self.playout: Playout | None = None
@@ -211,6 +213,12 @@ class Turn:
         if self._ending is None:
             self.exchange.cancel()
             self._end(None)
+
+    @callback
+    def dismiss(self) -> None:
+        """Let the model be told nothing of it; whoever answers it says nothing."""
+        self.dismissed = True
+        self.exchange.cancel()
 
     @callback
     def finish(self) -> None:

@@ -173,3 +173,44 @@ async def test_a_refusal_says_why(status: int, code: str, error: type[RealtimeEr
         with pytest.raises(error) as raised:
             await try_it(address)
         assert " " not in str(raised.value)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_not_followed(status: int) -> None:
+    """A key goes to the address that was typed in, and nowhere else."""
+    async with LoopbackServer(key="sk") as elsewhere:
+
+        async def send_on(request: web.Request) -> web.StreamResponse:
+            to = elsewhere.base_url.removesuffix("/v1") + request.path_qs
+            return web.Response(status=status, headers={"Location": to})
+
+        async with answering(send_on) as address:
+            with pytest.raises(NotRealtime, match=f"http_{status}"):
+                await try_it(address)
+        assert not elsewhere.handshakes
+
+
+async def test_a_refusal_is_asked_for_once() -> None:
+    """A server that counts failed attempts is not asked twice to learn why it refuses."""
+    asked: list[str] = []
+
+    async def refuse(request: web.Request) -> web.StreamResponse:
+        asked.append(request.path)
+        return web.json_response({"error": {"code": "insufficient_quota"}}, status=429)
+
+    async with answering(refuse) as address:
+        with pytest.raises(QuotaExceeded):
+            await try_it(address)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("body", [b"[" * 50_000, b'{"error": ' * 9_000, b"\\xff" * 100_000, b"{}"])
+async def test_a_hostile_refusal_is_a_refusal(body: bytes) -> None:
+    """A body that nests without end, or has no end, ends nothing but the attempt."""
+
+    async def refuse(_request: web.Request) -> web.StreamResponse:
+        return web.Response(status=401, body=body)
+
+    async with answering(refuse) as address:
+        with pytest.raises(AuthenticationFailed):
+            await try_it(address)

@@ -8,12 +8,9 @@ A connection knows nothing of turns and items. It opens once, runs once and clos
 """
 
 import asyncio
-import base64
 import json
-import os
-import re
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, Self
 
@@ -24,7 +21,7 @@ from .commands import AppendAudio, Command
 from .config import SessionConfig
 from .errors import CannotConnect, ConnectionLost, NotRealtime, RealtimeError
 from .events import Event
-from .model import RealtimeModel
+from .model import Handshake, RealtimeModel
 
 HANDSHAKE_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 20.0
@@ -73,16 +70,7 @@ class Connection:
             raise CannotConnect("invalid_url") from None
         try:
             async with asyncio.timeout(timeout):
-                socket = await http.ws_connect(
-                    handshake.url,
-                    headers=handshake.headers,
-                    autoping=False,
-                    max_msg_size=MAX_FRAME_BYTES,
-                    timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
-                )
-        except aiohttp.WSServerHandshakeError as err:
-            code = await _refusal_code(http, handshake.url, handshake.headers)
-            raise failures.refused_handshake(err.status, code) from None
+                socket = await _dial(http, handshake)
         except TimeoutError:
             raise CannotConnect("timeout") from None
         except aiohttp.InvalidURL:
@@ -189,31 +177,53 @@ class Connection:
             self.dropped_frames += 1
 
 
-async def _refusal_code(
-    http: aiohttp.ClientSession, url: str, headers: Mapping[str, str]
-) -> str | None:
+async def _dial(
+    http: aiohttp.ClientSession, handshake: Handshake
+) -> aiohttp.ClientWebSocketResponse:
+    """Open the socket at exactly this address. Raises RealtimeError if it is refused.
+
+    `ws_connect` follows redirects, and has no argument against it: a key would go to wherever one
+    points. It throws away the body of a refusal, too. So a middleware looks at the answer first,
+    in a session that has nothing of its own but that: the connector stays that of `http`.
+    """
+    async with aiohttp.ClientSession(
+        connector=http.connector,
+        connector_owner=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers=http.headers,
+        trust_env=http.trust_env,
+        middlewares=(_only_here,),
+    ) as once:
+        return await once.ws_connect(
+            handshake.url,
+            headers=handshake.headers,
+            autoping=False,
+            max_msg_size=MAX_FRAME_BYTES,
+            timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
+        )
+
+
+async def _only_here(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Let only an upgrade pass. Raises RealtimeError for any other answer, redirects too."""
+    answer = await handler(request)
+    if answer.status == 101:  # noqa: PLR2004 - switching protocols
+        return answer
+    async with answer:
+        code = await _refusal_code(answer)
+    raise failures.refused_handshake(answer.status, code)
+
+
+async def _refusal_code(answer: aiohttp.ClientResponse) -> str | None:
     """Return the code in the body of a refused handshake, None if it has none.
 
-    The client library throws that body away, so the same is asked once more to read it: it tells
-    an empty account from too many requests, and an unknown model from a wrong address.
+    It tells an empty account from too many requests, and an unknown model from a wrong address.
     """
-    upgrade = {
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(),
-    }
     try:
-        async with (
-            asyncio.timeout(DIAGNOSE_SECONDS),
-            http.get(
-                re.sub("^ws", "http", url),
-                headers={**headers, **upgrade},
-                allow_redirects=False,
-            ) as answer,
-        ):
+        async with asyncio.timeout(DIAGNOSE_SECONDS):
             body = json.loads(await answer.content.read(MAX_REFUSAL_BYTES))
-    except TimeoutError, aiohttp.ClientError, OSError, ValueError:
+    except TimeoutError, aiohttp.ClientError, OSError, ValueError, RecursionError:
         return None
     return _code_in(body)
 

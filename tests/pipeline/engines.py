@@ -79,7 +79,7 @@ class OtherEar(stt.SpeechToTextEntity):
     supported_channels = property(lambda _: [stt.AudioChannels.CHANNEL_MONO])
 
     def __init__(self, words: str = "heard by another") -> None:
-        """Always hear the same."""
+        """Hear always these words."""
         self._words = words
 
     @override

@@ -108,6 +108,7 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
             "history_scope": "global",
             "conversation_timeout": 30.0,
             "resume_tokens": 800.0,
+            "context_tokens": 20_000.0,
         },
     }
     await submit(hass, await begin(hass, entry, SUBENTRY_ASSISTANT), typed)
@@ -123,6 +124,7 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
         history_scope=HistoryScope.GLOBAL,
         conversation_timeout=30,
         resume_tokens=800,
+        context_tokens=20_000,
         fallback_tts=speaker.id,
         transcription_model="gpt-transcribe",
         language="de",

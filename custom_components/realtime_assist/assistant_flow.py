@@ -49,6 +49,7 @@ from .assistant import (
     registry_id,
 )
 from .const import (
+    CONF_CONTEXT_TOKENS,
     CONF_CONVERSATION_TIMEOUT,
     CONF_FALLBACK_TTS,
     CONF_HISTORY_SCOPE,
@@ -82,6 +83,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         CONF_HISTORY_SCOPE,
         CONF_CONVERSATION_TIMEOUT,
         CONF_RESUME_TOKENS,
+        CONF_CONTEXT_TOKENS,
     ),
 }
 _REFERENCES: Final = (CONF_FALLBACK_TTS,)
@@ -256,6 +258,7 @@ def _remembering() -> dict[vol.Marker, Any]:
             1, 1440, "min"
         ),
         vol.Required(CONF_RESUME_TOKENS, default=defaults.resume_tokens): _number(0, 16_000),
+        vol.Required(CONF_CONTEXT_TOKENS, default=defaults.context_tokens): _number(0, 1_000_000),
     }
 
 

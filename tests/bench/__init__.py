@@ -6,6 +6,7 @@ timing    how long something takes, and keeps an event loop
 report    how a figure is told
 recall    does a search find what was said?
 locomo    the public conversations that it is measured on
+retention  what of a long talk does a resumed session still know?
 memory    what does it cost to remember 100,000 things?
 remembered  what there is to remember
 whole_files  what that is compared with: each scope is one JSON file

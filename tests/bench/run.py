@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from . import memory, recall
+from . import memory, recall, retention
 from .report import Figure, Reporter
 
 type Bench = Callable[[], Iterator[Figure]]
@@ -16,6 +16,7 @@ type Bench = Callable[[], Iterator[Figure]]
 BENCHES: Final[dict[str, Bench]] = {
     "memory": memory.figures,
     "recall": recall.figures,
+    "retention": retention.figures,
 }
 
 

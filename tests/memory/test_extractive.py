@@ -99,6 +99,18 @@ def test_the_telling_sentences_win() -> None:
     assert lines == [(LineKind.FACT, "User: Doctor Weber comes on Thursday at 16:30.")]
 
 
+def test_sentences_that_need_each_other_stay_together() -> None:
+    """Why somebody wants something is kept beside it, where there is room for both."""
+    heard = "The heron at our pond eats the goldfish. We want a net over it by Friday."
+    assert told(turn("a", heard, None)) == [(LineKind.FACT, f"User: {heard}")]
+    long = " ".join(
+        f"On day {n} the lighthouse keeper counted {n}50 ships and geese." for n in range(9)
+    )
+    texts = [text for _, text in told(turn("b", long, None))]
+    assert texts
+    assert all(len(text.split()) <= 40 and text.endswith("geese.") for text in texts)
+
+
 def test_nothing_is_told_twice() -> None:
     """A question that is asked each day takes one line, not thirty."""
     turns = [turn(f"t{n}", "How warm is the bathroom?", None) for n in range(30)]

@@ -2,19 +2,23 @@
 
 Deterministic. A sentence is worth the words in it that no chosen line has yet, the rarer the more;
 names, numbers and dates count more, and so do preferences, corrections and what things are called.
-What the recogniser was unsure of is not learned, nor is what nobody heard.
+Sentences that were said in one breath may be one line: alone they often tell little, and the frame
+of a line has its price. What the recogniser was unsure of is not learned, nor is what nobody heard.
 """
 
+import heapq
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Final
 
 from .cues import DATE, REPLY_CUES, USER_CUES
-from .sentences import sentences, whole, words
+from .sentences import MAX_TOKENS, MAX_WORDS, sentences, whole, words
 from .summarizer import HomeSummary, Line, SummaryTask, line_cost
 from .transcript import COMMENTARY, LineKind, TurnRecord
+from .usage import estimate_tokens
 
 _FIELDS: Final = {
     LineKind.GIST: "gist",
@@ -99,31 +103,63 @@ def _user(turn: TurnRecord) -> Iterator[_Candidate]:
     """Yield what the user said, if it is sure."""
     if turn.unclear:
         return
-    for sentence in sentences(turn.heard_text or ""):
+
+    def judge(sentence: str) -> tuple[LineKind, float]:
         kind = next((kind for kind, cue in USER_CUES if cue.search(sentence)), None)
         if kind is LineKind.REQUEST and turn.calls:
             kind = None  # it was done
-        if kind is None:
-            kind = LineKind.FACT if DATE.search(sentence) else LineKind.GIST
+        kind = kind or _plain(sentence)
         asks = kind is not LineKind.REQUEST and sentence.rstrip().endswith(_ASKS)
-        worth = _WEIGHTS[kind] * (_QUESTION if asks else 1.0)
-        yield _candidate(kind, f"{turn.speaker or 'User'}: {sentence}", (turn.number,), worth)
+        return kind, _WEIGHTS[kind] * (_QUESTION if asks else 1.0)
+
+    spoken = list(sentences(turn.heard_text or ""))
+    yield from _lines(turn.speaker or "User", spoken, turn.number, judge)
 
 
 def _replies(turn: TurnRecord) -> Iterator[_Candidate]:
     """Yield what was heard of the replies, in whole sentences."""
+
+    def judge(sentence: str) -> tuple[LineKind, float]:
+        kind = next((kind for kind, cue in REPLY_CUES if cue.search(sentence)), None)
+        kind = kind or _plain(sentence)
+        return kind, _WEIGHTS[kind] * _REPLY
+
     for said in turn.said:
         if said.phase == COMMENTARY:
             continue
         spoken = list(sentences(said.heard_words))
         if said.cut and spoken and not whole(spoken[-1]):
             spoken.pop()
-        for sentence in spoken:
-            kind = next((kind for kind, cue in REPLY_CUES if cue.search(sentence)), None)
-            if kind is None:
-                kind = LineKind.FACT if DATE.search(sentence) else LineKind.GIST
-            text = f"Assistant: {sentence}"
-            yield _candidate(kind, text, (turn.number,), _WEIGHTS[kind] * _REPLY)
+        yield from _lines("Assistant", spoken, turn.number, judge)
+
+
+def _plain(sentence: str) -> LineKind:
+    """Return what a sentence without any cue is."""
+    return LineKind.FACT if DATE.search(sentence) else LineKind.GIST
+
+
+def _lines(
+    who: str,
+    spoken: Sequence[str],
+    number: int,
+    judge: Callable[[str], tuple[LineKind, float]],
+) -> Iterator[_Candidate]:
+    """Yield each sentence, and those that stand together as far as a line reaches.
+
+    Together they are what the best of them is: the others are what makes it understood.
+    """
+    judged = [judge(sentence) for sentence in spoken]
+    for start in range(len(spoken)):
+        for end in range(start + 1, len(spoken) + 1):
+            text = f"{who}: {' '.join(spoken[start:end])}"
+            if end > start + 1 and not _is_line(text):
+                break
+            kind, worth = max(judged[start:end], key=itemgetter(1))
+            yield _candidate(kind, text, (number,), worth)
+
+
+def _is_line(text: str) -> bool:
+    return len(text.split()) <= MAX_WORDS and estimate_tokens(text) <= MAX_TOKENS
 
 
 def _candidate(kind: LineKind, text: str, turns: tuple[int, ...], worth: float) -> _Candidate:
@@ -178,25 +214,45 @@ def _distinct(found: Iterable[_Candidate]) -> tuple[list[_Candidate], dict[str, 
 def _choose(
     candidates: list[_Candidate], rarity: dict[str, float], tokens: int
 ) -> Iterator[_Candidate]:
-    """Yield the candidates that together tell most for their tokens, the best first."""
+    """Yield the candidates that together tell most for their tokens, the best first.
+
+    What a line tells beside the others never grows while lines are chosen: so one that is best by
+    what it told before, and still is, is the best of all.
+    """
     told: set[str] = set()
+    texts: dict[int, list[str]] = {}
     left = tokens
-    pool = list(candidates)
-    while pool:
-        pool = [found for found in pool if found.cost <= left]
-        best: _Candidate | None = None
-        gain = 0.0
-        for found in pool:
-            new = sum(form * rarity[word] for word, form in found.words.items() if word not in told)
-            score = found.worth * new
-            if score < _LEAST_GAIN:
-                continue
-            score /= found.cost + _FRAME_TOKENS
-            if best is None or score > gain:
-                best, gain = found, score
-        if best is None:
+
+    def gain(found: _Candidate) -> float:
+        new = sum(form * rarity[word] for word, form in found.words.items() if word not in told)
+        score = found.worth * new
+        return 0.0 if score < _LEAST_GAIN else score / (found.cost + _FRAME_TOKENS)
+
+    best = [(-gain(found), place) for place, found in enumerate(candidates)]
+    heapq.heapify(best)
+    while best:
+        before, place = heapq.heappop(best)
+        found = candidates[place]
+        if before == 0.0:
             return
-        yield best
-        pool.remove(best)
-        told |= best.words.keys()
-        left -= best.cost
+        if found.cost > left or _repeats(found, texts):
+            continue
+        now = -gain(found)
+        if now > before:
+            heapq.heappush(best, (now, place))
+            continue
+        yield found
+        told |= found.words.keys()
+        left -= found.cost
+        for turn in found.turns:
+            texts.setdefault(turn, []).append(found.text.partition(": ")[2])
+
+
+def _repeats(found: _Candidate, texts: dict[int, list[str]]) -> bool:
+    """Whether a line says again what one of the same turn says, or the reverse."""
+    said = found.text.partition(": ")[2]
+    return any(
+        said and other and (said in other or other in said)
+        for turn in found.turns
+        for other in texts.get(turn, ())
+    )

@@ -228,3 +228,78 @@ async def test_what_is_not_known_of_openai(seed: int) -> None:
         exchange.close()
         assert (await house.voice_turn(speech(500))).text == "Yes."
         assert len(brain.requests[-1].context) == 3
+
+
+def limited(*, says: str = "Too much.") -> Reply:
+    """Return an answer that is refused since it was too much at once."""
+    return Reply(failure=Failure(code="rate_limit_exceeded", says=says))
+
+
+def used_up(seconds: float) -> Fault:
+    """Let the provider tell, behind a response, when there is more of what was used up."""
+    limits = [
+        {"name": "requests", "limit": 9, "remaining": 3, "reset_seconds": 900},
+        {"name": "tokens", "limit": 9, "remaining": 0, "reset_seconds": seconds},
+    ]
+    told = {"type": "rate_limits.updated", "event_id": "x", "rate_limits": limits}
+    return Fault("response.done", Insert(told, "after"))
+
+
+@pytest.mark.parametrize(
+    "how", ["Please try again in 0.1s.", "Try again in 90ms. Visit us.", "announced behind it"]
+)
+async def test_an_announced_wait_is_waited_once(how: str) -> None:
+    """Too much at once costs a moment, where the provider says that a moment is enough."""
+    brain = ScriptedBrain([limited(says=how), "Here I am."])
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        if how.startswith("announced"):
+            server.faults.add(used_up(0.1))
+        result = await house.voice_turn()
+        assert (result.text, result.end.failure) == ("Here I am.", None)
+        assert server.total("response.create") == 2
+        assert len(result.exchange.record.usage) == 1
+        assert (await house.voice_turn()).end.failure is None
+
+
+@pytest.mark.parametrize(
+    "says", ["Please try again in 2s.", "Please try again in 7m12s.", "Too much.", ""]
+)
+async def test_a_longer_wait_is_told(says: str) -> None:
+    """Nobody stands and waits for an answer that may come in a minute."""
+    brain = ScriptedBrain([limited(says=says), "Here I am."])
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        result = await house.voice_turn()
+        assert isinstance(result.end.failure, RateLimited)
+        assert server.total("response.create") == 1
+        assert (await house.voice_turn()).text == "Here I am."
+
+
+async def test_a_wait_is_waited_only_once() -> None:
+    """A provider that is never ready is not asked for ever."""
+    brain = ScriptedBrain([limited(says="Please try again in 0.05s.")] * 2)
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        assert isinstance((await house.voice_turn()).end.failure, RateLimited)
+        assert server.total("response.create") == 2
+
+
+async def test_who_interrupts_a_wait_is_not_answered_late() -> None:
+    """An answer that is not wanted any more is not asked for again."""
+    brain = ScriptedBrain([limited(says="Please try again in 1s."), "Here I am."])
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        exchange = house.begin()
+        await house.speak(exchange)
+        exchange.end_of_speech(respond=True)
+        await house.until(lambda: server.session.sent_of("response.done") != [])
+        exchange.interrupt(0)
+        house.close(await house.take(exchange))
+        assert (await house.voice_turn()).text == "Here I am."
+        assert server.total("response.create") == 2
+
+
+async def test_a_refused_request_waits_as_well() -> None:
+    """It is the same whether the response failed, or was not even begun."""
+    refusal = Error("rate_limit_exceeded", "Please try again in 0.1s.")
+    fault = Fault("client:response.create", refusal)
+    async with LoopbackServer(faults=[fault]) as server, rig(server) as house:
+        assert (await house.voice_turn()).end.failure is None
+        assert server.total("response.create") == 2

@@ -182,6 +182,8 @@ class ResponseDone:
     status: ResponseStatus
     usage: Usage = field(default_factory=Usage)
     error_code: str | None = None
+    retry_after: float | None = None
+    """Seconds until it may be asked for again, where the refusal says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +195,15 @@ class ErrorEvent:
     event_id: str | None = None
     """Id of our command that caused it, where the server says."""
     param: str | None = None
+    retry_after: float | None = None
+    """Seconds until it may be tried again, where the refusal says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitReached:
+    """What a provider limits is used up, and there again in `seconds`."""
+
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,5 +232,6 @@ type Event = (
     | CallDone
     | ResponseDone
     | ErrorEvent
+    | LimitReached
     | OtherEvent
 )

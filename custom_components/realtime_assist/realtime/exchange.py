@@ -221,6 +221,12 @@ class Exchange:
         self.ended_by = Ended.PROVIDER
         self.wanted = self._asked
 
+    def ask_again(self) -> None:
+        """Ask for the answer once more, unless it is not wanted any more."""
+        if self.stage is not Stage.OVER:
+            self.wanted = True
+            self._host.advance()
+
     def has_outcomes(self, epoch: int) -> bool:
         """Whether calls of another session are to be told of, behind their speech."""
         return any(self.answers.born_in(call) != epoch for call in self.answers.calls)

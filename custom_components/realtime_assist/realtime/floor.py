@@ -29,6 +29,7 @@ from .flight import Flight
 from .hearing import How
 from .ledger import Ledger
 from .link import Link
+from .retry import Retry
 from .strangers import Strangers
 from .timers import Timers
 
@@ -70,6 +71,7 @@ class Floor:
         self._strangers = Strangers(host.advance)
         self._echoes = False
         self._takes_metadata = True
+        self.retry: Final = Retry()
         self._timers = Timers()
 
     @property
@@ -207,10 +209,17 @@ class Floor:
         if flight.dropped:
             return
         flight.assembly.finish()
-        self._landed = flight
-        flight.exchange.response_done(event, flight.assembly.calls, self.ledger.epoch)
 
-    def refused(self, code: str) -> None:
+        def end() -> None:
+            flight.exchange.response_done(event, flight.assembly.calls, self.ledger.epoch)
+
+        self._landed = flight
+        code = event.error_code
+        silent = code is not None and not flight.said
+        if not silent or not self.retry.hold(flight.exchange, code or "", event.retry_after, end):
+            end()
+
+    def refused(self, code: str, retry_after: float | None = None) -> None:
         """Take the refusal of the response that was asked for."""
         flight = self.flight
         if flight is None:
@@ -223,7 +232,7 @@ class Floor:
             return
         if code != failures.ALREADY_ACTIVE:
             self._land()
-            exchange.fail(failures.failure(code))
+            self._fail(flight, code, retry_after)
             return
         if flight.said and not exchange.answers.calls:
             return  # another one answers the same words
@@ -241,6 +250,16 @@ class Floor:
             exchange.wanted = True
 
     # Inside
+
+    def _fail(self, flight: Flight, code: str, retry_after: float | None) -> None:
+        """Let a turn fail whose response was refused, or try again where that was announced."""
+        exchange = flight.exchange
+
+        def fail() -> None:
+            exchange.fail(failures.failure(code))
+
+        if flight.said or not self.retry.hold(exchange, code, retry_after, fail):
+            fail()
 
     def _flight_of(self, response_id: str) -> Flight | None:
         """Return the response that a piece belongs to, None if it is to be dropped."""

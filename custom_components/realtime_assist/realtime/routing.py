@@ -20,6 +20,7 @@ from .events import (
     ItemCut,
     ItemDeleted,
     ItemKind,
+    LimitReached,
     ReplyItem,
     ResponseDone,
     ResponseStarted,
@@ -114,6 +115,8 @@ class Router:
             case SessionConfigured():
                 self._link.configured = True
                 self._host.configured()
+            case LimitReached(seconds):
+                self._floor.retry.announced(seconds)
             case ErrorEvent():
                 self._error(event)
             case _:
@@ -201,7 +204,7 @@ class Router:
             self._floor.commit_refused(code)
             self._host.boundary()
         elif owner is Owner.RESPOND or code == failures.ALREADY_ACTIVE:
-            self._floor.refused(code)
+            self._floor.refused(code, event.retry_after)
             self._host.boundary()
         else:
             self._unexplained(event.event_id, code)

@@ -1,8 +1,8 @@
 """Frames of servers of OpenAI's kind: the door that they come through.
 
 Read leniently: unknown fields are ignored, and a field of the wrong type counts as missing, since
-servers that call themselves compatible differ in nearly every event. The messages of errors are
-not read at all: they may quote content.
+servers that call themselves compatible differ in nearly every event. The messages of errors may
+quote content: of them nothing is read but a number, and nothing is passed on.
 """
 
 import re
@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
@@ -20,6 +21,7 @@ from pydantic import (
 from ..events import ItemKind
 
 UNKNOWN_CODE: Final = "unknown_error"
+_RETRY: Final = re.compile(r"try again in (\d{1,4}(?:\.\d{1,6})?) ?(ms|s)\b", re.IGNORECASE)
 _NAME: Final = re.compile(r"[\w.:/\[\]-]{1,120}", re.ASCII)
 
 
@@ -74,17 +76,24 @@ class Item(Wire):
 
 
 class Problem(Wire):
-    """An error, without its message."""
+    """An error."""
 
     code: str | None = None
     type: str | None = None
     event_id: str | None = None
     param: str | None = None
+    message: str | None = Field(default=None, repr=False)
 
     @property
     def name(self) -> str:
         """The code, or the type where a server puts its code there."""
         return sane_name(self.code) or sane_name(self.type) or UNKNOWN_CODE
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds to wait, as its message says: `Please try again in 1.2s.` (documented)."""
+        found = _RETRY.search(self.message or "")
+        return float(found[1]) * (0.001 if found[2] == "ms" else 1.0) if found else None
 
 
 class StatusDetails(Wire):
@@ -127,6 +136,13 @@ class Probability(Wire):
     logprob: float | None = None
 
 
+class Limit(Wire):
+    """One thing that is limited, as requests or tokens."""
+
+    remaining: float | None = None
+    reset_seconds: float | None = None
+
+
 class Frame(Wire):
     """The fields of all events together: no two events use one name for different things."""
 
@@ -146,3 +162,4 @@ class Frame(Wire):
     response: Response = Response()
     usage: UsageReport | None = None
     error: Problem = Problem()
+    rate_limits: list[Limit] | None = None

@@ -26,6 +26,7 @@ from ..events import (
     ItemCut,
     ItemDeleted,
     ItemKind,
+    LimitReached,
     OtherEvent,
     ReplyItem,
     ResponseDone,
@@ -210,6 +211,7 @@ def _response_done(frame: Frame) -> tuple[Event, ...]:
             status=status,
             usage=_tokens(response.usage, frame.usage),
             error_code=code,
+            retry_after=details.error.retry_after if details.error else None,
         ),
     )
 
@@ -230,7 +232,27 @@ def _tokens(*reports: UsageReport | None) -> Usage:
 
 def _error(frame: Frame) -> tuple[Event, ...]:
     error = frame.error
-    return (ErrorEvent(code=error.name, event_id=error.event_id, param=sane_name(error.param)),)
+    return (
+        ErrorEvent(
+            code=error.name,
+            event_id=error.event_id,
+            param=sane_name(error.param),
+            retry_after=error.retry_after,
+        ),
+    )
+
+
+def _limits(frame: Frame) -> tuple[Event, ...]:
+    """Return when there is more of what is used up; the slowest of them counts."""
+    used_up = [
+        limit.reset_seconds
+        for limit in frame.rate_limits or ()
+        if limit.remaining is not None and limit.remaining <= 0
+        if limit.reset_seconds is not None and math.isfinite(limit.reset_seconds)
+    ]
+    if not used_up:
+        return (OtherEvent("rate_limits.updated"),)
+    return (LimitReached(max(used_up)),)
 
 
 def _count(value: int | None) -> int | None:
@@ -264,4 +286,5 @@ _READERS: Final[dict[str, Callable[[Frame], tuple[Event, ...]]]] = {
     "response.function_call_arguments.done": _call_done,
     "response.done": _response_done,
     "error": _error,
+    "rate_limits.updated": _limits,
 }

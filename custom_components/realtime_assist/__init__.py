@@ -20,7 +20,15 @@ from .pipeline.turn import async_close_turns
 from .repairs import async_check_pipelines
 from .services import async_setup_services
 
-PLATFORMS: Final = (Platform.CONVERSATION, Platform.SELECT, Platform.STT, Platform.TTS)
+PLATFORMS: Final = (
+    Platform.BUTTON,
+    Platform.CONVERSATION,
+    Platform.EVENT,
+    Platform.SELECT,
+    Platform.STT,
+    Platform.SWITCH,
+    Platform.TTS,
+)
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
@@ -39,7 +47,8 @@ async def async_setup_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEntr
     hub = entry.runtime_data = Hub(hass, entry, house)
     house.enter(hub)
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
-    entry.async_on_unload(entry.add_update_listener(_async_reload))
+    hub.satellite_entities.start()
+    entry.async_on_unload(entry.add_update_listener(_async_follow))
     async_check_pipelines(hass)
     return True
 
@@ -62,8 +71,12 @@ async def async_remove_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEnt
         await async_get_house(hass).async_remove()
 
 
-async def _async_reload(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> None:
-    await hass.config_entries.async_reload(entry.entry_id)
+async def _async_follow(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> None:
+    """Follow a change of the entry; settings of one satellite cut no conversation at another."""
+    if entry.runtime_data.outdated:
+        await hass.config_entries.async_reload(entry.entry_id)
+    else:
+        entry.runtime_data.house.settings_changed()
 
 
 def _make_first_assistant(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> None:

@@ -93,6 +93,12 @@ class House:
         self.leftovers.look(people=self._loading.done())
 
     @callback
+    def settings_changed(self) -> None:
+        """Take it that satellites or speakers of an account are others now."""
+        async_who(self.hass).changed()
+        self.leftovers.look(people=True)
+
+    @callback
     def leave(self, hub: Hub) -> None:
         """Let an account go. The memory stays."""
         self.hubs.discard(hub)

@@ -27,6 +27,7 @@ from .pipeline.origin import Origin
 from .projection import Projection
 from .realtime.model import RealtimeModel
 from .realtime.verbatim import speech_audio
+from .satellite_entities import SatelliteEntities
 
 type RealtimeAssistConfigEntry = ConfigEntry[Hub]
 
@@ -39,11 +40,21 @@ class Hub:
         self.hass = hass
         self.entry = entry
         self.house = house
+        self.satellite_entities: Final = SatelliteEntities(hass, entry)
         self.model: RealtimeModel = Account.from_data(entry.data).adapter()
         self.assistants = {
             subentry.subentry_id: Assistant(self, subentry)
             for subentry in entry.get_subentries_of_type(SUBENTRY_ASSISTANT)
         }
+        self._made_of: Final = _made_of(entry)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the entry means another account or other assistants by now.
+
+        What is special about a satellite or a speaker is read at each turn.
+        """
+        return self._made_of != _made_of(self.entry)
 
     @callback
     def start_task(self, coro: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
@@ -63,6 +74,16 @@ class Hub:
     async def async_close(self) -> None:
         """End all sessions."""
         await asyncio.gather(*(projection.async_close() for projection in list(self.projections())))
+
+
+def _made_of(entry: ConfigEntry[Any]) -> dict[str, Any]:
+    """Return what a hub, its assistants and their entities are made of."""
+    return {
+        sub.subentry_id: (sub.title, dict(sub.data))
+        if sub.subentry_type == SUBENTRY_ASSISTANT
+        else None
+        for sub in entry.subentries.values()
+    } | {"account": dict(entry.data)}
 
 
 class Assistant:

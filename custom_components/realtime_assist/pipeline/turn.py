@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 
@@ -21,6 +22,7 @@ from ..memory.transcript import Source, TurnRecord
 from .book import async_book
 from .context import current_turn
 from .early import Route
+from .ended import SIGNAL_TURN_ENDED, turn_ended
 from .origin import Origin, with_speaker
 from .playout import PATIENCE, Ended, Heard, Playout
 from .record import turn_record
@@ -297,12 +299,20 @@ class Turn:
         self.exchange.close()
         self.projection.closed(record, self.id)
         if record is not None and self.origin.satellite is not None:
-            words = " ".join(said.text for said in record.said)
-            async_book(self.hass).spoke(self.origin.satellite, words, self.hass.loop.time())
+            self._tell(record, self.origin.satellite)
         if self.origin.satellite is None or not self.audio:
             self.assistant.hub.start_task(
                 self.projection.release(), "realtime_assist session of one turn"
             )
+
+    def _tell(self, record: TurnRecord, satellite: str) -> None:
+        """Let others know that it is over, and what its satellite said last."""
+        now = self.hass.loop.time()
+        words = " ".join(said.text for said in record.said)
+        async_book(self.hass).spoke(satellite, words, now)
+        failure = self.exchange.record.failure
+        ended = turn_ended(record, satellite, failure, now - self.began)
+        async_dispatcher_send(self.hass, SIGNAL_TURN_ENDED, ended)
 
 
 @callback

@@ -16,9 +16,9 @@ import pytest
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
-from custom_components.realtime_assist.changes import MemoryUpdate
 from custom_components.realtime_assist.house import DATA_HOUSE
 from custom_components.realtime_assist.memory.scopes import ScopeKey
+from custom_components.realtime_assist.update import MemoryUpdate
 from custom_components.realtime_assist.who import async_who
 from tests.longer import LONGER
 from tests.people import People, device_id, person_scope

@@ -19,6 +19,7 @@ from .hub import Hub, RealtimeAssistConfigEntry
 from .pipeline.turn import async_close_turns
 from .repairs import async_check_pipelines
 from .services import async_setup_services
+from .websocket_api import async_setup_websocket_api
 
 PLATFORMS: Final = (
     Platform.BUTTON,
@@ -34,9 +35,10 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, _config: ConfigType) -> bool:
-    """Open the house's memory and register its actions, once, whatever entries there are."""
+    """Open the house's memory, and register its actions and commands once for all entries."""
     async_get_house(hass)
     await async_setup_services(hass)
+    async_setup_websocket_api(hass)
     return True
 
 

@@ -9,15 +9,15 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from homeassistant.util import dt as dt_util
 
 from .const import DOMAIN
-from .memory.entries import ContextEntry, NotJson, Retention
+from .memory.entries import ContextEntry, UnknownVersion
 from .memory.scopes import GLOBAL, ScopeKey
 from .memory.transcript import LineKind, Summary, SummaryLine, Thread, ThreadKey, TurnRecord
-from .memory.writing import EntryOptions
+from .update import Changed, Earlier, MemoryUpdate, value_and_options
 
 if TYPE_CHECKING:
     from .house import House
@@ -28,30 +28,6 @@ _TELLING: Final = 4
 """Characters below which a quote stands in too much else."""
 _FORGETTINGS: Final = 256
 """Forgettings that turns which were open at that time are measured against."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryUpdate:
-    """What an action or a tool wants changed."""
-
-    scopes: tuple[ScopeKey, ...] = ()
-    """Whose memory it is about; none: no change, every live session is brought up to date."""
-    entries: Mapping[str, Any] = field(default_factory=dict)
-    """Key -> value, or key -> a mapping of `value` and options (see `_OPTION_TYPES`)."""
-    forget: tuple[str, ...] = ()
-    summary: str | None = None
-    full: bool = False
-    """Open new sessions instead of changing the open ones."""
-    source: str | None = None
-    """What writes: kept with the entries. None: they keep the source that they have."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
-    """What an update came to."""
-
-    set: int = 0
-    forgotten: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +52,8 @@ class Changes:
     async def async_apply(self, update: MemoryUpdate) -> Changed:
         """Change entries or a summary; sessions follow without being waited for.
 
-        Raises NotJson or ValueError for an entry that cannot be kept, ScopeRefused where nothing
-        may be written; nothing was changed then.
+        Raises NotJson or ValueError for an entry that cannot be kept, UnknownVersion for one that
+        was never so, ScopeRefused where nothing may be written; nothing was changed then.
         """
         await self._house.storage.async_load_scopes(update.scopes)
         written = self._write(update)
@@ -90,16 +66,29 @@ class Changes:
     def _write(self, update: MemoryUpdate) -> int:
         """Write the entries, all or none; return how many there are now."""
         asked = [
-            (scope, key, *_value_and_options(value, update.source))
+            (scope, key, *value_and_options(value, update.source))
             for scope in update.scopes
             for key, value in update.entries.items()
         ]
         context = self._house.context
+        asked = [
+            (scope, key, self._value(scope, key, value), options)
+            for scope, key, value, options in asked
+        ]
         for scope, key, value, options in asked:
             context.check(scope, key, value, **options)
         for scope, key, value, options in asked:
             context.set(scope, key, value, **options)
         return len(asked)
+
+    def _value(self, scope: ScopeKey, key: str, value: object) -> object:
+        """Return a value, or the one that an entry had before where that is asked for."""
+        if not isinstance(value, Earlier):
+            return value
+        entry = self._house.context.get((scope,), key)
+        if entry is None:
+            raise UnknownVersion(key, value.version)
+        return entry.value_at(value.version)
 
     # Forgetting
 
@@ -252,37 +241,3 @@ def _without_turns(thread: Thread, ids: Collection[str]) -> Thread:
         summary=summary,
         revision=thread.revision + 1,
     )
-
-
-_OPTION_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
-    "retention": str,
-    "expires_in": (int, float),
-    "sliding": bool,
-    "max_turns": int,
-    "tags": list,
-    "priority": int,
-    "metadata": dict,
-    "pinned": bool,
-}
-
-
-def _value_and_options(given: object, source: str | None) -> tuple[object, EntryOptions]:
-    """Return what was given for a key: a value, or a mapping of a value and its options.
-
-    A mapping counts as options only if it has `value` and nothing that is none. Raises NotJson for
-    an option of a wrong type.
-    """
-    options: dict[str, Any] = {} if source is None else {"source": source}
-    if (
-        not isinstance(given, Mapping)
-        or "value" not in given
-        or given.keys() - _OPTION_TYPES.keys() - {"value"}
-    ):
-        return given, EntryOptions(**options)  # type: ignore[typeddict-item]  # `source` alone
-    asked = {name: value for name, value in given.items() if name != "value"}
-    for name, value in asked.items():
-        if not isinstance(value, _OPTION_TYPES[name]):
-            raise NotJson(name, type(value).__name__)
-    if "retention" in asked:
-        asked["retention"] = Retention(asked["retention"])
-    return given["value"], EntryOptions(**options, **asked)  # type: ignore[typeddict-item]  # checked above by name

@@ -16,7 +16,7 @@ from homeassistant.helpers.event import async_track_time_interval
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from .changes import Changes, MemoryUpdate
+from .changes import Changes
 from .compaction import Compaction
 from .const import DOMAIN
 from .forgetting import Proposals
@@ -29,6 +29,7 @@ from .memory.transcript import Thread, ThreadKey, TurnRecord
 from .pipeline.watch import async_watch_satellites
 from .recollection import Recollection
 from .repairs import Issue, async_report
+from .update import MemoryUpdate
 from .who import async_who
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ class House:
     @callback
     def _expire(self, _now: datetime) -> None:
         """Let go of what is over; sessions are told so before their next answer."""
+        for projection in self.projections():
+            projection.lapse()
         self.context.expire()
 
     async def async_loaded(self) -> None:
@@ -146,6 +149,7 @@ class House:
             for hub in self.hubs
             for assistant in hub.assistants
             for scope in scopes
+            if scope.durable
         }
         return sorted(keys, key=str)
 

@@ -8,9 +8,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from uuid import uuid4
 
 from homeassistant.core import callback
 from homeassistant.exceptions import TemplateError
@@ -23,13 +21,14 @@ from .items import FACTS, RECAP, Composition, DesiredItem, View, meanwhile_key, 
 from .memory.compose import ENVELOPE_INSTRUCTIONS, compose, note_body
 from .memory.scopes import Scope, ScopeKey
 from .memory.transcript import Thread, ThreadKey, TurnRecord
-from .pipeline.origin import Origin
+from .pipeline.origin import Origin, now_note
 from .pipeline.tools import ToolSet, async_tool_set
 from .realtime.config import SessionConfig
 from .realtime.exchange import Exchange
 from .realtime.replies import Call
 from .realtime.session import RealtimeSession
 from .repairs import Issue, async_report
+from .talk import Talk
 
 if TYPE_CHECKING:
     from .hub import Assistant
@@ -72,14 +71,13 @@ class Projection:
         self._on_release = on_release
         self._text = text
         self._now: str | None = None
+        timeout = assistant.options.conversation_timeout * 60.0
         # A thread of one conversation is seen by that conversation alone.
-        self._epoch = key.scope.id if key.scope.scope is Scope.SESSION else uuid4().hex
-        self._last_turn = time.monotonic()
+        alone = key.scope.id if key.scope.scope is Scope.SESSION else None
+        self._talk = Talk(timeout, alone)
         self.origin = origin
         self.key = key
         self.tools: ToolSet | None = None
-        timeout = assistant.options.conversation_timeout * 60.0
-        self._conversation_seconds = timeout
         self._alone = Thread(key=key)
         """What is said where nothing is remembered: gone with the session."""
         self._told = self._thread
@@ -144,8 +142,8 @@ class Projection:
     def arrive(self, origin: Origin, key: ThreadKey) -> None:
         """Take it that somebody speaks there now: in another room, after a long time, perhaps."""
         self._be_at(origin, key)
-        if time.monotonic() - self._last_turn > self._conversation_seconds:
-            self.end_conversation()
+        self.lapse()
+        self._talk.begin()
 
     @callback
     def begin(self, turn: Turn, *, voice: bool) -> Exchange:
@@ -168,7 +166,7 @@ class Projection:
     @callback
     def closed(self, record: TurnRecord | None, turn_id: str) -> None:
         """Let a turn that is over join the thread; None: it is stored nowhere."""
-        self._last_turn = time.monotonic()
+        self._talk.went_on()
         place = self._places.pop(turn_id, self._place)
         if record is not None:
             self._keep(record, place)
@@ -218,7 +216,12 @@ class Projection:
     @property
     def visible(self) -> tuple[ScopeKey, ...]:
         """Return the scopes that may be seen here now, narrowest first."""
-        return self.origin.visible(session=self._epoch)
+        return self.origin.visible(session=self._talk.id, temporary=self._talk.id)
+
+    @property
+    def conversation(self) -> str | None:
+        """Return what the conversation that goes on here is known by; None: none does."""
+        return None if self._talk.over and not self._places else self._talk.id
 
     @property
     def _thread(self) -> Thread:
@@ -241,11 +244,17 @@ class Projection:
         self.session.revoke(gone)
 
     @callback
+    def lapse(self) -> None:
+        """End what belongs to a conversation that nobody went on with in time."""
+        if self._talk.lapsed and not self._places:
+            self._house.context.end_session(self._talk.scope, self.visible)
+            self._talk.end()
+
+    @callback
     def end_conversation(self) -> None:
         """End what belongs to this conversation alone; history and facts stay."""
-        self._house.context.end_session(self._session_key, self.visible)
-        if self.key.scope.scope is not Scope.SESSION:
-            self._epoch = uuid4().hex
+        self._house.context.end_session(self._talk.scope, self.visible)
+        self._talk.renew()
 
     @callback
     def _report_left_out(self, api_ids: tuple[str, ...]) -> None:
@@ -257,10 +266,6 @@ class Projection:
                 f"{self._assistant.subentry_id}/{api_id}",
                 placeholders={"assistant": self._assistant.title, "api": api_id},
             )
-
-    @property
-    def _session_key(self) -> ScopeKey:
-        return ScopeKey(Scope.SESSION, self._epoch)
 
     @property
     def _language(self) -> str | None:
@@ -290,15 +295,3 @@ class Projection:
                 self._assistant.subentry_id,
             )
             return DEFAULT_PROMPT
-
-
-def now_note(at: datetime, origin: Origin, extra_prompt: str | None) -> str:
-    """Return what holds for this turn only: time, place, speaker, and what the run was told."""
-    lines = [
-        f"Time: {at:%A, %d %B %Y, %H:%M} ({at.tzname()})",
-        f"Room: {origin.area_name or 'unknown'}",
-        f"Speaker: {origin.speaker_name if origin.speaker else 'unknown'}",
-    ]
-    if extra_prompt:
-        lines.append(f"For this conversation: {extra_prompt}")
-    return "\n".join(lines)

@@ -75,6 +75,10 @@ class Recollection:
                 await self._index.fill(thread_group(thread.key), thread_documents(thread))
             most = limit if within is None else 5 * limit + _BESIDE
             hits = self._index.find(query, visible, now=dt_util.utcnow(), limit=most)
+            for scope in visible:
+                if not scope.durable:
+                    # Nothing of a conversation outlives it, in an index neither.
+                    self._index.drop(entries_group(scope))
         found = (each for hit in hits if (each := self._found(hit)) is not None)
         fitting = (each for each in found if within is None or each.scope in within)
         return list(islice(fitting, limit))

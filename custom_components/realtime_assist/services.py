@@ -34,7 +34,7 @@ MEMORY_UPDATE: Final = "update"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Action:
+class Action:
     """One action: what does it, what it takes, and whether it answers."""
 
     run: Callable[[House, ServiceCall], Awaitable[dict[str, Any]]]
@@ -42,43 +42,43 @@ class _Action:
     answers: SupportsResponse = SupportsResponse.OPTIONAL
 
 
-_ACTIONS: Final = {
-    SERVICE_UPDATE_MEMORY: _Action(run=entries.async_update_memory, schema=entries.UPDATE_SCHEMA),
-    "set_memory": _Action(run=entries.async_set_memory, schema=entries.SET_SCHEMA),
-    "get_memory": _Action(
+ACTIONS: Final = {
+    SERVICE_UPDATE_MEMORY: Action(run=entries.async_update_memory, schema=entries.UPDATE_SCHEMA),
+    "set_memory": Action(run=entries.async_set_memory, schema=entries.SET_SCHEMA),
+    "get_memory": Action(
         run=entries.async_get_memory, schema=entries.GET_SCHEMA, answers=SupportsResponse.ONLY
     ),
-    "delete_memory": _Action(run=entries.async_delete_memory, schema=entries.DELETE_SCHEMA),
-    "clear_memory": _Action(run=entries.async_clear_memory, schema=entries.CLEAR_SCHEMA),
-    "search_memory": _Action(
+    "delete_memory": Action(run=entries.async_delete_memory, schema=entries.DELETE_SCHEMA),
+    "clear_memory": Action(run=entries.async_clear_memory, schema=entries.CLEAR_SCHEMA),
+    "search_memory": Action(
         run=search.async_search_memory, schema=search.SEARCH_SCHEMA, answers=SupportsResponse.ONLY
     ),
-    "summarize": _Action(run=history.async_summarize, schema=history.SUMMARIZE_SCHEMA),
-    "export_memory": _Action(
+    "summarize": Action(run=history.async_summarize, schema=history.SUMMARIZE_SCHEMA),
+    "export_memory": Action(
         run=transfer.async_export_memory,
         schema=transfer.EXPORT_SCHEMA,
         answers=SupportsResponse.ONLY,
     ),
-    "import_memory": _Action(run=transfer.async_import_memory, schema=transfer.IMPORT_SCHEMA),
-    "set_speaker": _Action(run=speaker.async_set_speaker, schema=speaker.SET_SPEAKER_SCHEMA),
-    "reset_session": _Action(run=history.async_reset_session, schema=history.RESET_SCHEMA),
+    "import_memory": Action(run=transfer.async_import_memory, schema=transfer.IMPORT_SCHEMA),
+    "set_speaker": Action(run=speaker.async_set_speaker, schema=speaker.SET_SPEAKER_SCHEMA),
+    "reset_session": Action(run=history.async_reset_session, schema=history.RESET_SCHEMA),
 }
 
 
 async def async_setup_services(hass: HomeAssistant) -> None:
     """Register the actions."""
     house = async_get_house(hass)
-    for name, action in _ACTIONS.items():
+    for name, action in ACTIONS.items():
         _register(hass, house, DOMAIN, name, action)
     if hass.services.has_service(MEMORY_DOMAIN, MEMORY_UPDATE):
         return
-    _register(hass, house, MEMORY_DOMAIN, MEMORY_UPDATE, _ACTIONS[SERVICE_UPDATE_MEMORY])
+    _register(hass, house, MEMORY_DOMAIN, MEMORY_UPDATE, ACTIONS[SERVICE_UPDATE_MEMORY])
     await _async_describe_memory_update(hass)
     _watch_memory_update(hass)
 
 
 @callback
-def _register(hass: HomeAssistant, house: House, domain: str, name: str, action: _Action) -> None:
+def _register(hass: HomeAssistant, house: House, domain: str, name: str, action: Action) -> None:
     async def run(call: ServiceCall) -> ServiceResponse:
         response = await action.run(house, call)
         return response if call.return_response else None

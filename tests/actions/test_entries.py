@@ -6,7 +6,7 @@ import pytest
 from homeassistant.exceptions import ServiceValidationError
 
 from custom_components.realtime_assist.const import DOMAIN
-from custom_components.realtime_assist.services import _ACTIONS
+from custom_components.realtime_assist.services import ACTIONS
 from tests.home import Home
 from tests.people import act, device_id
 from tests.satellite import speech
@@ -152,4 +152,4 @@ async def test_an_empty_filter_never_means_everything(
 
 async def test_every_action_is_there_and_answers(house: Home) -> None:
     """Automations and people find all actions, whatever accounts there are."""
-    assert set(house.hass.services.async_services()[DOMAIN]) == set(_ACTIONS)
+    assert set(house.hass.services.async_services()[DOMAIN]) == set(ACTIONS)

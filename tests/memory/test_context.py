@@ -342,6 +342,18 @@ def test_clear_takes_one_scope_and_never_all(store: ContextStore) -> None:
     assert store.learn(KITCHEN, "a", 1) is None
 
 
+def test_what_is_over_is_not_counted_as_forgotten(store: ContextStore, clock: Clock) -> None:
+    """Whoever clears a room is told of what was there, not of what was over before; both go."""
+    store.set(GLOBAL, "today", 1, expires_in=60)
+    store.set(GLOBAL, "always", 2)
+    clock.pass_(minutes=2)
+    assert store.forget(GLOBAL, ["today"]) == []
+    store.set(GLOBAL, "today", 1, expires_in=60)
+    clock.pass_(minutes=2)
+    assert store.clear(GLOBAL) == ["always"]
+    assert store.scopes() == ()
+
+
 def test_tombstones_are_bounded(store: ContextStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forgetting for years does not fill the memory."""
     monkeypatch.setattr(held_module, "MAX_TOMBSTONES", 3)

@@ -36,7 +36,6 @@ from hypothesis.stateful import (
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant
 
 from custom_components.realtime_assist.assistant import HistoryScope
-from custom_components.realtime_assist.changes import MemoryUpdate
 from custom_components.realtime_assist.house import House
 from custom_components.realtime_assist.hub import Assistant
 from custom_components.realtime_assist.items import View
@@ -52,6 +51,7 @@ from custom_components.realtime_assist.memory.transcript import (
     TurnRecord,
 )
 from custom_components.realtime_assist.pipeline.origin import Origin, resolve
+from custom_components.realtime_assist.update import MemoryUpdate
 from custom_components.realtime_assist.who import async_who
 from tests.longer import LONGER
 

@@ -1,15 +1,16 @@
 """Actions on entries: set, get, delete, clear, and the update that does all at once."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import probatio as vol
 from homeassistant.core import ServiceCall
 from homeassistant.helpers import config_validation as cv
 
-from ..changes import MemoryUpdate
 from ..house import House
 from ..memory.entries import ContextEntry, Retention
+from ..memory.scopes import ScopeKey
+from ..update import Earlier, MemoryUpdate
 from .scopes import SCOPE_FIELDS, action_invalid, async_caller, async_scopes, refusals_told
 
 ATTR_ENTRIES: Final = "entries"
@@ -21,6 +22,7 @@ ATTR_KEYS: Final = "keys"
 ATTR_SUMMARY: Final = "summary"
 ATTR_TAGS: Final = "tags"
 ATTR_VALUE: Final = "value"
+ATTR_VERSION: Final = "version"
 
 SOURCE: Final = "action"
 
@@ -57,7 +59,8 @@ SET_SCHEMA: Final = vol.Schema(
         **SCOPE_FIELDS,
         **_OPTIONS,
         vol.Required(ATTR_KEY): cv.string,
-        vol.Required(ATTR_VALUE): object,
+        vol.Optional(ATTR_VALUE): object,
+        vol.Optional(ATTR_VERSION): vol.All(vol.Coerce(int), vol.Range(min=1)),
     }
 )
 GET_SCHEMA: Final = vol.Schema(
@@ -73,8 +76,11 @@ async def async_update_memory(house: House, call: ServiceCall) -> dict[str, Any]
     """Change entries or a summary, and bring the live sessions up to date."""
     changes = [name for name in (ATTR_ENTRIES, ATTR_FORGET, ATTR_SUMMARY) if name in call.data]
     _refuse_empty(call, *changes)
+    scopes = await async_scopes(house.hass, call, required=bool(changes))
+    if ATTR_SUMMARY in call.data:
+        _refuse_fleeting(scopes)
     update = MemoryUpdate(
-        scopes=await async_scopes(house.hass, call, required=bool(changes)),
+        scopes=scopes,
         entries=call.data.get(ATTR_ENTRIES, {}),
         forget=tuple(call.data.get(ATTR_FORGET, ())),
         summary=call.data.get(ATTR_SUMMARY),
@@ -85,13 +91,16 @@ async def async_update_memory(house: House, call: ServiceCall) -> dict[str, Any]
 
 
 async def async_set_memory(house: House, call: ServiceCall) -> dict[str, Any]:
-    """Write one entry."""
+    """Write one entry, or give it an earlier value of its own again, as a new version."""
+    if (ATTR_VALUE in call.data) == (ATTR_VERSION in call.data):
+        raise action_invalid("value_or_version")
+    earlier = Earlier(call.data[ATTR_VERSION]) if ATTR_VERSION in call.data else None
     options = {name: call.data[name] for name in _OPTION_NAMES if name in call.data}
     scopes = await async_scopes(house.hass, call)
     key = call.data[ATTR_KEY]
     update = MemoryUpdate(
         scopes=scopes,
-        entries={key: {ATTR_VALUE: call.data[ATTR_VALUE], **options}},
+        entries={key: {ATTR_VALUE: earlier or call.data[ATTR_VALUE], **options}},
         source=SOURCE,
     )
     report = await _async_update(house, update)
@@ -113,7 +122,7 @@ async def async_get_memory(house: House, call: ServiceCall) -> dict[str, Any]:
     found = [entry for entry in entries if tags is None or set(tags) & set(entry.tags)]
     response: dict[str, Any] = {"entries": [entry_json(entry) for entry in found]}
     if keys is None and tags is None:
-        response["summaries"] = await _async_summaries(house, call)
+        response["summaries"] = await _async_summaries(house, call, scopes)
     return response
 
 
@@ -141,6 +150,8 @@ async def async_clear_memory(house: House, call: ServiceCall) -> dict[str, Any]:
 def entry_json(entry: ContextEntry) -> dict[str, Any]:
     """Return an entry as the actions show it."""
     shown = {name: value for name, value in entry.to_dict().items() if name != "owner"}
+    for version, old in enumerate(shown["previous"], entry.first_version):
+        old["version"] = version
     return {"scope": entry.scope.scope.value, "scope_id": entry.scope.id, **shown}
 
 
@@ -150,11 +161,13 @@ async def _async_update(house: House, update: MemoryUpdate) -> dict[str, Any]:
         return await house.async_update(update)
 
 
-async def _async_summaries(house: House, call: ServiceCall) -> list[Any]:
+async def _async_summaries(
+    house: House, call: ServiceCall, scopes: Collection[ScopeKey]
+) -> list[Any]:
     """Return what summaries say of the scopes, as far as the caller may see it."""
     caller = await async_caller(house.hass, call)
     shown = []
-    for key in await house.async_thread_keys(await async_scopes(house.hass, call)):
+    for key in await house.async_thread_keys(scopes):
         summary = (await house.storage.async_load_thread(key)).summary
         lines = [
             line for line in (summary.lines if summary else ()) if caller.may_see(line.audience)
@@ -179,3 +192,9 @@ def _refuse_empty(call: ServiceCall, *names: str) -> None:
     """Refuse a filter or a change that is there and empty."""
     if not all(call.data[name] for name in names):
         raise action_invalid("empty_filter")
+
+
+def _refuse_fleeting(scopes: Collection[ScopeKey]) -> None:
+    """Refuse a summary of what is no history: that belongs to a place or a person."""
+    if not all(scope.durable for scope in scopes):
+        raise action_invalid("summary_of_conversation")

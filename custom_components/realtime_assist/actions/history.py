@@ -9,9 +9,9 @@ from ..assistant import AssistantOptions
 from ..compaction import Compacted
 from ..house import House
 from ..memory.transcript import ThreadKey
-from .scopes import SCOPE_FIELDS, async_scopes
+from .scopes import LASTING_FIELDS, SCOPE_FIELDS, async_scopes
 
-SUMMARIZE_SCHEMA: Final = vol.Schema(SCOPE_FIELDS)
+SUMMARIZE_SCHEMA: Final = vol.Schema(LASTING_FIELDS)
 RESET_SCHEMA: Final = vol.Schema(SCOPE_FIELDS)
 
 

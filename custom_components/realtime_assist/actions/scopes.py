@@ -32,9 +32,10 @@ from homeassistant.helpers import (
 )
 
 from ..const import DOMAIN
-from ..memory.context import ScopeRefused
-from ..memory.entries import NotJson
-from ..memory.scopes import GLOBAL, Scope, ScopeKey
+from ..house import async_get_house
+from ..memory.context import SESSION_ENDED, ScopeRefused
+from ..memory.entries import NotJson, UnknownVersion
+from ..memory.scopes import FLEETING, GLOBAL, Scope, ScopeKey
 from ..pipeline.origin import resolve
 from ..speakers import async_speakers, find
 
@@ -42,13 +43,14 @@ ATTR_SCOPE: Final = "scope"
 ATTR_SCOPE_ID: Final = "scope_id"
 PERSON_DOMAIN: Final = "person"
 
-ADDRESSABLE: Final = (Scope.DEVICE, Scope.AREA, Scope.SPEAKER, Scope.GLOBAL, Scope.PLUGIN)
-"""A session and what is temporary have no name outside."""
+LASTING: Final = (Scope.DEVICE, Scope.AREA, Scope.SPEAKER, Scope.GLOBAL, Scope.PLUGIN)
+"""A session and what is temporary have no name outside: they are those of the conversations that
+go on at what is named or aimed at."""
 
 _IDS: Final = vol.All(cv.ensure_list, [cv.string])
 
 SCOPE_FIELDS: Final[dict[Any, Any]] = {
-    vol.Optional(ATTR_SCOPE): vol.In([scope.value for scope in ADDRESSABLE]),
+    vol.Optional(ATTR_SCOPE): vol.In([scope.value for scope in (*LASTING, *sorted(FLEETING))]),
     vol.Optional(ATTR_SCOPE_ID): vol.All(cv.string, vol.Length(min=1)),
     vol.Optional(ATTR_DEVICE_ID): _IDS,
     vol.Optional(ATTR_AREA_ID): _IDS,
@@ -56,6 +58,11 @@ SCOPE_FIELDS: Final[dict[Any, Any]] = {
     vol.Optional(ATTR_LABEL_ID): _IDS,
     vol.Optional(ATTR_ENTITY_ID): cv.entity_ids_or_uuids,
 }
+LASTING_FIELDS: Final[dict[Any, Any]] = {
+    **SCOPE_FIELDS,
+    vol.Optional(ATTR_SCOPE): vol.In([scope.value for scope in LASTING]),
+}
+"""Of actions on what outlives a conversation."""
 
 
 def action_invalid(key: str, placeholders: dict[str, str] | None = None) -> ServiceValidationError:
@@ -74,8 +81,12 @@ def refusals_told() -> Iterator[None]:
         raise action_invalid("invalid_value", {"key": err.key, "type": err.kind}) from err
     except ValueError as err:
         raise action_invalid("invalid_options") from err
+    except UnknownVersion as err:
+        wrong = {"key": err.key, "version": str(err.version)}
+        raise action_invalid("unknown_version", wrong) from err
     except ScopeRefused as err:
-        raise action_invalid("storage_read_only") from err
+        ended = err.code == SESSION_ENDED
+        raise action_invalid("no_conversation" if ended else "storage_read_only") from err
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,13 +124,14 @@ async def async_scopes(
 ) -> tuple[ScopeKey, ...]:
     """Return the scopes that are named or aimed at.
 
-    Raises ServiceValidationError where one does not exist or is not the caller's, and where
-    nothing was named: at all, or only if something was meant (`required` false).
+    Raises ServiceValidationError where one does not exist or is not the caller's, where no
+    conversation goes on whose own memory is meant, and where nothing was named: at all, or only if
+    something was meant (`required` false).
     """
     data = call.data
     wanted = Scope(data[ATTR_SCOPE]) if ATTR_SCOPE in data else None
     found = [*_named(hass, wanted, data.get(ATTR_SCOPE_ID)), *_aimed_at(hass, data)]
-    if wanted is not None:
+    if wanted is not None and wanted not in FLEETING:
         found = [key for key in found if key.scope is wanted]
     meant = required or any(name in data for name in SCOPE_FIELDS)
     if not found and meant:
@@ -127,7 +139,20 @@ async def async_scopes(
     caller = await async_caller(hass, call)
     if not all(caller.may(key) for key in found):
         raise action_invalid("not_your_memory")
+    if wanted in FLEETING and found:
+        found = _conversations(hass, wanted, found)
     return tuple(dict.fromkeys(found))
+
+
+def _conversations(
+    hass: HomeAssistant, wanted: Scope, seen: Collection[ScopeKey]
+) -> list[ScopeKey]:
+    """Return what belongs to the conversations alone that go on where these scopes are seen."""
+    going_on = [each.conversation for each in async_get_house(hass).seeing(seen)]
+    found = [ScopeKey(wanted, conversation) for conversation in going_on if conversation]
+    if not found:
+        raise action_invalid("no_conversation")
+    return found
 
 
 def _named(hass: HomeAssistant, scope: Scope | None, scope_id: str | None) -> Iterable[ScopeKey]:
@@ -136,7 +161,7 @@ def _named(hass: HomeAssistant, scope: Scope | None, scope_id: str | None) -> It
     if scope is None or scope_id is None:
         return []
     match scope:
-        case Scope.DEVICE:
+        case Scope.DEVICE | Scope.SESSION | Scope.TEMPORARY:
             return [_device_scope(hass, scope_id)]
         case Scope.AREA:
             return [_area_scope(hass, scope_id)]

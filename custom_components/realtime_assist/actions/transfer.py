@@ -9,7 +9,6 @@ from homeassistant.core import ServiceCall
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 
-from ..changes import MemoryUpdate
 from ..house import House
 from ..items import Audience
 from ..memory.context import ScopeRefused
@@ -17,9 +16,10 @@ from ..memory.entries import ContextEntry
 from ..memory.scopes import ScopeKey
 from ..memory.thread_file import thread_from_dict, thread_to_dict
 from ..memory.transcript import Thread
+from ..update import MemoryUpdate
 from .scopes import (
-    ADDRESSABLE,
-    SCOPE_FIELDS,
+    LASTING,
+    LASTING_FIELDS,
     Caller,
     action_invalid,
     async_caller,
@@ -41,7 +41,7 @@ REPLACE: Final = "replace"
 
 EXPORT_SCHEMA: Final = vol.Schema(
     {
-        **SCOPE_FIELDS,
+        **LASTING_FIELDS,
         vol.Optional(ATTR_EVERYTHING, default=False): cv.boolean,
         vol.Optional(ATTR_HISTORY, default=False): cv.boolean,
     }
@@ -201,14 +201,14 @@ def _read(data: Mapping[str, Any]) -> _Import:
 
 def _scope(part: Mapping[str, Any]) -> ScopeKey:
     key = ScopeKey.parse(f"{part['scope']}:{part['scope_id']}")
-    if key.scope not in ADDRESSABLE:
+    if key.scope not in LASTING:
         raise ValueError("a scope that no export has")
     return key
 
 
 def _thread(part: object) -> Thread:
     thread, unread = thread_from_dict(part)
-    if unread or thread.key.scope.scope not in ADDRESSABLE:
+    if unread or thread.key.scope.scope not in LASTING:
         raise ValueError("a thread that no export has")
     return thread
 

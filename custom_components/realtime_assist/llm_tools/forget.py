@@ -8,7 +8,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import LLMContext, ToolAnnotations, ToolInput, ToolResult
 from homeassistant.util import dt as dt_util
 
-from ..changes import MemoryUpdate
 from ..const import DOMAIN
 from ..forgetting import Shown, ShownEntry, ShownLine, ShownTurn
 from ..memory.context import ScopeRefused
@@ -18,6 +17,7 @@ from ..memory.searching import EmptyQuery, Kind, Query
 from ..memory.transcript import ThreadKey
 from ..pipeline.origin import Origin
 from ..recollection import Found
+from ..update import MemoryUpdate
 from .base import MAX_FACT, NOTE, MemoryTool, fact, origin_of, refusal, said
 
 PROPOSED: Final = 8

@@ -7,12 +7,12 @@ import probatio as vol
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import LLMContext, ToolAnnotations, ToolInput, ToolResult
 
-from ..changes import MemoryUpdate
 from ..const import DOMAIN
 from ..memory.context import ScopeRefused
 from ..memory.entries import UNBOUNDED, ContextEntry, Retention
 from ..memory.sameness import entry_for, told_before
 from ..memory.scopes import GLOBAL, ScopeKey
+from ..update import MemoryUpdate
 from .base import (
     MAX_ABOUT,
     MAX_FACT,

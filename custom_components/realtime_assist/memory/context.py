@@ -22,6 +22,9 @@ ACCESS_GRAIN: Final = timedelta(hours=1)
 """Reading alone is written to the disk at most this often."""
 
 
+SESSION_ENDED: Final = "session_ended"
+
+
 class ScopeRefused(Exception):
     """A scope takes no writes. The text is a code (`newer_file`, `session_ended`), no content."""
 
@@ -137,6 +140,7 @@ class ContextStore:
     def forget(self, scope: ScopeKey, keys: Iterable[str]) -> list[str]:
         """Remove entries so that no summary brings them back; return those that were there.
 
+        One that was over already was not there any more.
         Raises ValueError if `keys` is one text or empty: that never means everything.
         """
         wanted = [] if isinstance(keys, str) else list(keys)
@@ -144,8 +148,9 @@ class ContextStore:
             msg = "forget needs a list of keys"
             raise ValueError(msg)
         held = self._writable(scope)
-        found = [key for key in dict.fromkeys(wanted) if key in held.entries]
         at = self._now()
+        there = (held.entries.get(key) for key in dict.fromkeys(wanted))
+        found = [entry.key for entry in there if entry and not entry.expired(at)]
         for key in wanted:
             held.bury(key, at)
         self._changed(scope)
@@ -249,7 +254,7 @@ class ContextStore:
     def _writable(self, scope: ScopeKey) -> Held:
         """Return what a scope holds; raises ScopeRefused if it takes no writes."""
         if not scope.durable and scope.id in self._ended:
-            raise ScopeRefused("session_ended")
+            raise ScopeRefused(SESSION_ENDED)
         if code := self._refusal(scope):
             raise ScopeRefused(code)
         return self._held.setdefault(scope, Held())

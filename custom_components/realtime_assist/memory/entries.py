@@ -21,6 +21,7 @@ __all__ = [
     "ContextEntry",
     "NotJson",
     "Retention",
+    "UnknownVersion",
     "Version",
     "json_text",
 ]
@@ -57,6 +58,16 @@ class Version(NamedTuple):
 
     value_json: str
     at: datetime
+
+
+class UnknownVersion(LookupError):
+    """An entry never had such a version, or it is too long ago. No content is in the text."""
+
+    def __init__(self, key: str, version: int) -> None:
+        """Keep what was asked for."""
+        super().__init__(version)
+        self.key: Final = key
+        self.version: Final = version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +135,18 @@ class ContextEntry:
         return frozenset(
             word for value in values for word in _leaves(json.loads(value)) if len(word) >= _TELLING
         )
+
+    @property
+    def first_version(self) -> int:
+        """The number of the oldest version that is kept; each change of the value counts one."""
+        return self.version - len(self.previous)
+
+    def value_at(self, version: int) -> Any:  # noqa: ANN401 - any JSON value
+        """Return a copy of the value of a version. Raises UnknownVersion if it is not kept."""
+        values = (*(old.value_json for old in self.previous), self.value_json)
+        if not self.first_version <= version <= self.version:
+            raise UnknownVersion(self.key, version)
+        return json.loads(values[version - self.first_version])
 
     def expired(self, now: datetime) -> bool:
         """Whether its time or its turns are over."""

@@ -7,6 +7,7 @@ Everything is kept by registry id: names and entity ids change.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from homeassistant.const import ATTR_FRIENDLY_NAME
@@ -110,6 +111,18 @@ def resolve(
         trailing_ms=options.trailing_silence_ms,
     )
     return with_speaker(hass, origin)
+
+
+def now_note(at: datetime, origin: Origin, extra_prompt: str | None) -> str:
+    """Return what holds for this turn only: time, place, speaker, and what the run was told."""
+    lines = [
+        f"Time: {at:%A, %d %B %Y, %H:%M} ({at.tzname()})",
+        f"Room: {origin.area_name or 'unknown'}",
+        f"Speaker: {origin.speaker_name if origin.speaker else 'unknown'}",
+    ]
+    if extra_prompt:
+        lines.append(f"For this conversation: {extra_prompt}")
+    return "\n".join(lines)
 
 
 @callback

@@ -79,9 +79,11 @@ async def test_a_socket_that_drops_in_mid_answer_is_said(house: Home) -> None:
     await idle_again(house)
     house.replies.append("Here I am.")
     assert (await ask(house))[0] == "Here I am."
+    assert any("(interrupted)" in text for text in house.server.session.texts())
     await idle_again(house)
     first, second = house.records(house.kitchen)
     assert "eight" not in first.said[0].text
+    assert (first.interrupted, second.interrupted) == (True, False)
     assert [said.text for said in second.said] == ["Here I am."]
 
 

@@ -19,7 +19,7 @@ from custom_components.realtime_assist.realtime.operations import (
     Reason,
 )
 
-from .ledger_desk import NAMELESS, OPEN, Desk, want
+from .ledger_desk import NAMELESS, OPEN, Desk, turn, want
 
 
 def test_three_refusals_and_an_item_is_lost() -> None:
@@ -44,6 +44,22 @@ def test_a_note_that_is_refused_three_times_is_given_up() -> None:
     assert desk.send(note(FACTS, "f")) == []
     assert len(desk.send(note(FACTS, "other"))) == 1
     assert desk.ledger.counts.failed == 1
+
+
+def test_what_a_provider_does_not_know_is_gone_if_we_made_it() -> None:
+    """A server that dropped an old note by itself needs no new session to forget it."""
+    desk = Desk()
+    (held,) = desk.hold(note(FACTS, "code"))
+    desk.spoken("t1")
+    desk.ledger.revoke({FACTS, "turn:t1"})
+    assert Delete(held) in desk.send(*turn("t1"))
+    assert desk.ledger.settle_error("e2", unknown=True)
+    assert held not in {item.remote_id for item in desk.ledger.items}
+    assert desk.ledger.counts == Counts(created=1, deleted=1)
+    # Under which id a server keeps what was born there is its own affair.
+    assert desk.ledger.settle_error("e3", unknown=True)
+    assert desk.ledger.counts.refused == 1
+    assert desk.item("t1_user").state is ItemState.HELD
 
 
 def test_an_error_of_something_else_settles_nothing() -> None:

@@ -89,28 +89,106 @@ async def test_a_drop_in_the_answer_ends_it(stage: str, nth: int) -> None:
         assert (await house.voice_turn()).text == "Here I am."
 
 
-async def test_a_drop_while_a_tool_runs_never_runs_it_twice() -> None:
-    """The lamp is switched once, and the person hears that something went wrong."""
-    brain = ScriptedBrain(replies=[[loopback.Call("HassTurnOn", "{}")]], default="Fine.")
+@pytest.mark.parametrize("ends", ["before the next session", "in the next session"])
+@pytest.mark.parametrize("voice", [True, False])
+async def test_a_tool_that_outlives_its_socket_runs_once_and_is_told(
+    ends: str, *, voice: bool
+) -> None:
+    """The lamp is switched once, and the person hears that it is on, though the line broke."""
+    brain = ScriptedBrain(replies=[[loopback.Call("HassTurnOn", "{}")]], default="It is on.")
     async with LoopbackServer(brain) as server, rig(server) as house:
         ran: list[str] = []
+        exchange = house.begin(voice=voice)
+
+        async def run(call: Call) -> None:
+            if ends == "in the next session":
+                await house.until(lambda: len(server.sessions) == 2 and house.session.connected)
+            exchange.answer(call.call_id, "the lamp is on")
 
         def tool(call: Call) -> None:
             ran.append(call.name)
             server.session.close(1006)
+            running.append(asyncio.create_task(run(call)))
 
+        running: list[asyncio.Task[None]] = []
+        if voice:
+            await house.speak(exchange, speech(800))
+            exchange.end_of_speech(respond=True)
+        else:
+            exchange.say("Turn on the lamp.")
+        result = await house.take(exchange, tool)
+        await asyncio.gather(*running)
+        assert (result.end.failure, result.text) == (None, "It is on.")
+        assert ran == ["HassTurnOn"]
+        assert len(server.sessions) == 2
+        told = brain.requests[-1].texts()
+        assert sum("[outcome] HassTurnOn: the lamp is on" in text for text in told) == 1
+        if voice:
+            assert abs(heard_audio_ms(brain) - 800) < 5
+        else:
+            assert "Turn on the lamp." in told
+        house.close(result, typed=not voice)
+        assert (await house.voice_turn()).end.failure is None
+
+
+async def test_a_drop_in_the_answer_about_a_tool_runs_nothing_twice() -> None:
+    """Where the line breaks while the outcome is being told, nothing is switched again."""
+    brain = ScriptedBrain(
+        replies=[[loopback.Call("HassTurnOn", "{}")], Speech("The lamp is on now.", ms=4000)]
+    )
+    fault = Fault("response.output_audio.delta", Drop(1006), nth=3)
+    async with LoopbackServer(brain, faults=[fault]) as server, rig(server) as house:
+        result = await house.voice_turn()
+        assert isinstance(result.end.failure, ConnectionLost)
+        assert [call.name for call in result.calls] == ["HassTurnOn"]
+        assert result.exchange.record.calls[0].output == "done"
+        assert len(server.sessions) == 1
+
+
+async def test_a_drop_behind_a_complete_answer_is_no_failure() -> None:
+    """Nobody hears an apology, or the answer again, for an answer that was given."""
+    async with (
+        LoopbackServer(faults=[Fault("rate_limits.updated", Drop(1006), times=0)]) as server,
+        rig(server) as house,
+    ):
+        server.switches = server.switches.but(rate_limits="after_done")
         exchange = house.begin()
         await house.speak(exchange)
         exchange.end_of_speech(respond=True)
-        result = await house.take(exchange, tool)
-        assert isinstance(result.end.failure, ConnectionLost)
-        assert ran == ["HassTurnOn"]
-        exchange.answer(result.calls[0].call_id, "done")
-        assert exchange.record.calls[0].output == "done"
-        house.close(result, text="the lamp was switched on")
+        await house.until(lambda: exchange.answered)
+        await house.until(lambda: not house.session.connected)
+        result = await house.take(exchange)
+        assert (result.end.failure, result.text) == (None, "OK.")
+        exchange = house.begin()
+        await house.speak(exchange)
+        exchange.end_of_speech(respond=True)
+        await house.until(lambda: exchange.answered)
+        house.session.restart()
+        assert (await house.take(exchange)).end.failure is None
+        assert server.total("response.create") == 2
+        exchange = house.begin()
+        await house.speak(exchange)
+        exchange.end_of_speech(respond=True)
+        await house.until(lambda: exchange.answered)
+        await house.session.close()
+        assert (await house.take(exchange)).end.failure is None
+
+
+async def test_a_server_that_always_fails_is_not_asked_more_than_so_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A broken provider is not stormed: after a while each question tries once, and says why."""
+    monkeypatch.setattr("custom_components.realtime_assist.realtime.lifecycle.REPAIRS_PER_HOUR", 3)
+    fault = Fault("client:response.create", Drop(1011), times=0)
+    async with LoopbackServer(faults=[fault]) as server, rig(server) as house:
+        for _ in range(5):
+            result = await house.voice_turn()
+            assert isinstance(result.end.failure, ConnectionLost)
+            assert result.end.failure.code == "closed_1011"
+        assert server.handshakes == 5 + 3
+        house.offset += 3601
         await house.voice_turn()
-        assert any("switched on" in text for text in server.session.texts())
-        assert server.session.count("response.create") == 1
+        assert server.handshakes == 5 + 3 + 2
 
 
 async def test_a_line_that_breaks_again_and_again_is_given_up() -> None:

@@ -128,7 +128,7 @@ def _replies(turn: TurnRecord) -> Iterator[_Candidate]:
         if said.phase == COMMENTARY:
             continue
         spoken = list(sentences(said.heard_words))
-        if said.cut and spoken and not whole(spoken[-1]):
+        if (said.cut or turn.interrupted) and spoken and not whole(spoken[-1]):
             spoken.pop()
         yield from _lines("Assistant", spoken, turn.number, judge)
 

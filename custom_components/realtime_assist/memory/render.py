@@ -11,7 +11,7 @@ from typing import Final
 
 from .entries import ContextEntry
 from .scopes import Scope
-from .transcript import COMMENTARY, Called, LineKind, Said, Source, Summary, TurnRecord
+from .transcript import COMMENTARY, Called, LineKind, Source, Summary, TurnRecord
 from .words import indented, shorten
 
 ENVELOPE: Final = "home_notes"
@@ -71,8 +71,14 @@ def turn_lines(turn: TurnRecord, each: int | None = None) -> str:
     who = quoted(turn.speaker) if turn.speaker else "User"
     parts.append(f"{who}: {unclear}{_fit(heard, each)}".rstrip())
     name = "Home Assistant" if turn.source is Source.LOCAL else "Assistant"
+    broken = replies[-1] if replies and turn.interrupted else None
     spoken = [
-        (said, f"{name}: {_fit(quoted(said.heard_words), each)}{_end(said)}") for said in replies
+        (
+            said,
+            f"{name}: {_fit(quoted(said.heard_words), each)}"
+            + (" (interrupted)" if said.cut or said is broken else ""),
+        )
+        for said in replies
     ]
     # Calls stand before the reply that tells of them.
     early = len(spoken) - 1 if spoken and spoken[-1][0].phase != COMMENTARY else len(spoken)
@@ -88,11 +94,6 @@ def _head(turn: TurnRecord) -> str:
     """Return when and where a turn was."""
     place = f", {quoted(turn.place)}" if turn.place else ""
     return f"[{day(turn.at)} {turn.at:%H:%M}{place}]"
-
-
-def _end(said: Said) -> str:
-    """Return how a reply ended."""
-    return " (interrupted)" if said.cut else ""
 
 
 def _fit(text: str, tokens: int | None) -> str:

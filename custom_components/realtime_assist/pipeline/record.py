@@ -54,7 +54,7 @@ def turn_record(  # noqa: PLR0913 - the parts of a turn, all by name
         area_id=origin.area_id,
         place=origin.area_name,
         speaker=origin.speaker_name if origin.speaker else None,
-        interrupted=cut or wire.interrupted,
+        interrupted=cut or wire.interrupted or (wire.failure is not None and bool(said)),
         uncertainty_ms=heard.uncertainty_ms if heard else 0,
     )
 

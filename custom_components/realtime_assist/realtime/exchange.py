@@ -231,8 +231,16 @@ class Exchange:
         """Whether calls of another session are to be told of, behind their speech."""
         return any(self.answers.born_in(call) != epoch for call in self.answers.calls)
 
+    @property
+    def answered(self) -> bool:
+        """Whether the answer is complete, and only what comes late is waited for."""
+        return self.timers.runs("linger")
+
     def rewind(self) -> None:
-        """Go to another session from the start."""
+        """Go to another session from the start; one that is answered already is over."""
+        if self.answered:
+            self._over()
+            return
         self.recording.rewind()
         self.hearing.rewind()
         self.provider_committed = False
@@ -265,8 +273,11 @@ class Exchange:
         self.timers.start("linger", linger, self._over)
 
     def fail(self, error: RealtimeError) -> None:
-        """Give up: the answer ends with this failure."""
+        """Give up: the answer ends with this failure, unless it is complete."""
         if self.stage is Stage.OVER:
+            return
+        if self.answered:
+            self._over()
             return
         self.answers.failure = self.answers.failure or error
         self.hearing.settle(How.LOST)

@@ -181,8 +181,11 @@ class Ledger(Holdings):
             state = ItemState.HELD if item.state is ItemState.SENT else item.state
             self._change(item_id, cut_ms=ms, state=state)
 
-    def settle_error(self, event_id: str | None) -> bool:
+    def settle_error(self, event_id: str | None, *, unknown: bool = False) -> bool:
         """Take a refusal; return whether it was one of an item operation.
+
+        `unknown`: the provider knows no such item. What we made ourselves is gone then, as it
+        should be; of what was born there some providers announce another id than they keep.
 
         Without an event id it is taken as that of the oldest operation, since servers answer in
         order: call it so only for errors that nothing else explains.
@@ -193,6 +196,10 @@ class Ledger(Holdings):
             operation = self._outstanding.pop_kind((Create, Delete, CutTo))
         if operation is None:
             return False
+        item = self._items.get(operation.remote_id)
+        if unknown and event_id and isinstance(operation, Delete) and item and item.is_ours:
+            self.settle_deleted(operation.remote_id)
+            return True
         self._counts["refused"] += 1
         if isinstance(operation, Create):
             self._not_created(operation, certain=event_id is not None)

@@ -7,8 +7,9 @@ days, a reconnect, a rotation before the session limit, a changed voice and a fu
 
 import asyncio
 import logging
+import random
 from abc import abstractmethod
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, override
 
@@ -27,7 +28,13 @@ from .timers import Timers
 _LOGGER = logging.getLogger(__name__)
 
 REOPEN_SECONDS: Final = (0.25, 0.75)
-"""Waits between the attempts to open a socket that a turn waits for."""
+"""Waits between the attempts to open a socket that a turn waits for, give or take a half: many
+satellites that lost the same server do not come back at the same moment."""
+REPAIRS_PER_HOUR: Final = 30
+"""More sockets than this are not opened in an hour in place of those that failed: by then each turn
+gets one, and its failure is told."""
+
+_HOUR: Final = 3600.0
 
 type StartTask = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
@@ -41,8 +48,9 @@ class Lifecycle(ConductorHost):
         model: RealtimeModel,
         source: SessionSource,
         start_task: StartTask,
+        time: Callable[[], float],
     ) -> None:
-        """Begin closed."""
+        """Begin closed; `time` gives seconds since the epoch."""
         self.last_failure: RealtimeError | None = None
         """Why the last session or response failed; None since one has worked."""
         self.open_turns: list[Exchange] = []
@@ -52,6 +60,9 @@ class Lifecycle(ConductorHost):
         self._model = model
         self._source = source
         self._start_task = start_task
+        self._time = time
+        self._repairs: deque[float] = deque(maxlen=REPAIRS_PER_HOUR)
+        """When the last sockets were opened in place of failed ones."""
         self._caps = model.capabilities
         self._keeper = Keeper(source, self._caps, self.boundary)
         self._link: Link | None = None
@@ -119,11 +130,12 @@ class Lifecycle(ConductorHost):
     @override
     def start_anew(self, exchange: Exchange | None, reason: str, error: RealtimeError) -> None:
         """Leave a session that is no good any more; a turn tries another once for each reason."""
-        if exchange is not None and reason in exchange.replays:
+        if exchange is not None and (reason in exchange.replays or not self._may_repair()):
             exchange.fail(error)
         elif exchange is not None:
             exchange.replays.add(reason)
         if self.unfinished:
+            self._repairs.append(self._time())
             self.renew(reason)
         else:
             self._drop_link()
@@ -133,9 +145,8 @@ class Lifecycle(ConductorHost):
     def renew(self, reason: str) -> None:
         """Begin a new session now, and all unfinished turns in it again from their recording."""
         _LOGGER.debug("New realtime session: %s", reason)
-        flight = self._conductor.floor.flight if self._conductor is not None else None
-        if flight is not None and flight.exchange.answers.begun:
-            flight.exchange.fail(ConnectionLost(reason))  # half an answer is not begun again
+        if (half := self._half_answered()) is not None:
+            half.fail(ConnectionLost(reason))
         self._drop_link()
         for exchange in self.unfinished:
             exchange.rewind()
@@ -175,26 +186,44 @@ class Lifecycle(ConductorHost):
 
     def _lost(self, error: RealtimeError, *, again: bool, was_open: bool) -> None:
         """Decide for each turn whether it begins again; without any the session stays closed."""
+        half = self._half_answered()
         self._drop_link()
         if error.code != failures.SESSION_EXPIRED:
             self.last_failure = error
-        again = again and not failures.is_fatal(error) and not self._closed
+        again = again and not failures.is_fatal(error) and not self._closed and self._may_repair()
         if not was_open:
             self._failed_openings += 1
             again = again and self._failed_openings <= len(REOPEN_SECONDS)
         for exchange in self.unfinished:
-            if not again or exchange.answers.begun or (was_open and "lost" in exchange.replays):
+            if not again or exchange is half or (was_open and "lost" in exchange.replays):
                 exchange.fail(error)
             elif was_open:
                 exchange.replays.add("lost")
                 exchange.rewind()
         if not again or not self.unfinished:
             self.dormant(error)
-        elif was_open:
+            return
+        self._repairs.append(self._time())
+        if was_open:
             self._open()
         else:
-            wait = REOPEN_SECONDS[self._failed_openings - 1]
+            give_or_take = random.uniform(0.5, 1.5)  # noqa: S311 - spreads load, guards nothing
+            wait = REOPEN_SECONDS[self._failed_openings - 1] * give_or_take
             self._timers.start("reopen", wait, self._open)
+
+    def _may_repair(self) -> bool:
+        """Whether another socket may be opened in place of one that failed."""
+        while self._repairs and self._repairs[0] < self._time() - _HOUR:
+            self._repairs.popleft()
+        return len(self._repairs) < REPAIRS_PER_HOUR
+
+    def _half_answered(self) -> Exchange | None:
+        """Return the turn of whose answer a part was passed on: that is not begun again.
+
+        A turn whose tools run goes on in the next session, which is told what became of them.
+        """
+        flight = self._conductor.floor.flight if self._conductor is not None else None
+        return flight.exchange if flight is not None and flight.said else None
 
     def _await_socket(self, exchange: Exchange) -> None:
         """Let a turn whose speech has ended wait a moment for the socket, and no longer."""

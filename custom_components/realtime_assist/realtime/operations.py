@@ -64,6 +64,11 @@ class LedgerItem:
         return self.form is Form.NOTE and self.turn_id is None
 
     @property
+    def is_ours(self) -> bool:
+        """Whether we made it, under an id of ours."""
+        return self.form is not Form.NATIVE
+
+    @property
     def is_reply(self) -> bool:
         """Whether it is claimed as a reply of the model."""
         return self.form is Form.NATIVE and self.key is not None and "/say/" in self.key

@@ -195,7 +195,8 @@ class Router:
         self.counts["errors"] += 1
         owner = self._link.owner(event.event_id)
         code = failures.plain(event.code)
-        if event.event_id is not None and self._ledger.settle_error(event.event_id):
+        unknown = code == failures.UNKNOWN_ITEM
+        if event.event_id and self._ledger.settle_error(event.event_id, unknown=unknown):
             self._host.boundary()
         elif owner is Owner.CONFIGURE or self._is_refused_configuration(event):
             again = failures.severity(code) is Severity.SESSION

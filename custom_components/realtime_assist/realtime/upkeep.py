@@ -45,8 +45,7 @@ class Upkeep(Lifecycle):
         time: Callable[[], float],
     ) -> None:
         """Begin closed; `time` gives seconds since the epoch."""
-        super().__init__(http, model, source, start_task)
-        self._time = time
+        super().__init__(http, model, source, start_task, time)
         self._responded_at = time()
         self._checking: asyncio.Task[None] | None = None
 

@@ -101,9 +101,10 @@ class Ours:
         return times
 
     async def start_again(self) -> Times:
-        """Read all of it, as a start does."""
+        """Read all of it, as a start does: nothing else is in memory then."""
         self.house.storage.close()
         self.house = House(self.hass)
+        gc.collect()
         times = Times()
         with times.take():
             await self.house.storage.async_load()

@@ -229,11 +229,14 @@ def _worth_telling(entries: list[ContextEntry]) -> list[tuple[ContextEntry, str]
 
     Pinned ones, then by priority, then the newest.
     """
-    ranked = sorted(entries, key=lambda entry: entry.key)
-    ranked.sort(key=lambda entry: (entry.pinned, entry.priority, entry.updated), reverse=True)
+    ranked = sorted(entries, key=attrgetter("key"))
+    ranked.sort(key=attrgetter("pinned", "priority", "updated"), reverse=True)
     told, left = [], FACTS_TOKENS
     for entry in ranked:
-        line = render.fact_line(entry, FACT_TOKENS)
+        line = entry.line
+        if line is None:
+            line = render.fact_line(entry, FACT_TOKENS)
+            entry.told_as(line)
         left -= estimate_tokens(f"{line}\n")
         if left < 0:
             break

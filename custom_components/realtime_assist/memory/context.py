@@ -72,8 +72,7 @@ class ContextStore:
             entry
             for scope in dict.fromkeys(keys)
             if (held := self._held.get(scope))
-            for _, entry in sorted(held.entries.items())
-            if not entry.expired(now)
+            for entry in held.living(now)
         )
 
     def scopes(self) -> tuple[ScopeKey, ...]:

@@ -9,7 +9,7 @@ The name is a hash, since keys may hold what users typed; the true key stands in
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -20,8 +20,9 @@ from homeassistant.helpers.storage import STORAGE_DIR
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
-from .files import ASIDE, FileIndex, unlink_copies
+from .files import ASIDE, FileIndex, taken, unlink_copies
 from .kept import Dump
+from .migration import VERSIONS
 from .problems import Kind, StorageProblem, Trouble
 from .store_file import StoreFile
 
@@ -91,6 +92,18 @@ class Disk:
         else:
             self._report(Trouble.CORRUPT, kind, name)
         return None
+
+    async def async_take[T](
+        self, kind: Kind, names: Iterable[str], take: Callable[[str, dict[str, Any]], T]
+    ) -> dict[str, T]:
+        """Return what `take` makes, in another thread, of each file that is as we write it.
+
+        Many at once: a hop to the thread and back costs more than what most files hold. What it
+        leaves out, or `take` refuses, is to be read by `async_read`, which tells what is wrong.
+        """
+        paths = [self._path(kind, name) for name in names]
+        version = VERSIONS.get(kind, 1)
+        return await self._hass.async_add_executor_job(taken, paths, version, take)
 
     async def async_keep_aside(
         self, kind: Kind, name: str, *, move: bool = False, lost: int = 0

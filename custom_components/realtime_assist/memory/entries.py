@@ -1,17 +1,18 @@
 """One thing that is remembered: a key, a JSON value, and how long it stays."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
-from enum import StrEnum
 from operator import attrgetter
-from typing import Annotated, Any, Final, NamedTuple, NotRequired, Self, TypedDict
+from sys import intern
+from typing import Any, Final, NamedTuple, Self
 
 import orjson
-from pydantic import AwareDatetime, Field, JsonValue, TypeAdapter
+from pydantic import JsonValue
 
+from .entry_json import MAX_KEY_LENGTH, checked, time_of
 from .json_value import NotJson, json_text
+from .retention import UNBOUNDED, UNSAVED, Retention
 from .scopes import ScopeKey
 
 __all__ = [
@@ -26,31 +27,7 @@ __all__ = [
     "json_text",
 ]
 
-MAX_KEY_LENGTH: Final = 200
-
-
 _TELLING: Final = 3
-
-
-class Retention(StrEnum):
-    """How long an entry stays."""
-
-    IMMEDIATE = "immediate"
-    """Until the turn that set it ends."""
-    SESSION_END = "session_end"
-    """Until the session that set it ends."""
-    TIME_BASED = "time_based"
-    TURN_BASED = "turn_based"
-    """For a number of turns of its scope."""
-    MANUAL = "manual"
-    """Until it is removed, or its scope is full."""
-    PERSISTENT = "persistent"
-    """As `manual`, and among the last to go when its scope is full."""
-
-
-UNBOUNDED: Final = frozenset({Retention.MANUAL, Retention.PERSISTENT})
-UNSAVED: Final = frozenset({Retention.IMMEDIATE, Retention.SESSION_END})
-"""Retentions that never reach the disk: no turn and no session outlives a restart."""
 
 
 class Version(NamedTuple):
@@ -100,6 +77,15 @@ class ContextEntry:
     metadata_json: str = field(default="{}", repr=False)
     pinned: bool = False
     owner: str | None = None
+    size: int = field(init=False, repr=False, compare=False)
+    """Bytes of its texts, earlier values included."""
+    line: str | None = field(init=False, repr=False, compare=False)
+    """As it was told last: most are told in every turn, as they were in the one before."""
+
+    def __post_init__(self) -> None:
+        """Measure it."""
+        _PUT_SIZE(self, self._measured())
+        _PUT_LINE(self, None)
 
     @property
     def value(self) -> Any:  # noqa: ANN401 - any JSON value
@@ -109,7 +95,7 @@ class ContextEntry:
     @property
     def metadata(self) -> dict[str, Any]:
         """A copy of the metadata."""
-        found: dict[str, Any] = json.loads(self.metadata_json)
+        found: dict[str, Any] = orjson.loads(self.metadata_json)
         return found
 
     @property
@@ -118,23 +104,19 @@ class ContextEntry:
         return self.scope.durable and self.retention not in UNSAVED
 
     @property
-    def size(self) -> int:
-        """Bytes of its texts, earlier values included."""
-        size = _bytes(self.key) + _bytes(self.value_json) + _bytes(self.metadata_json)
-        for old in self.previous:
-            size += _bytes(old.value_json)
-        return size
-
-    @property
     def words(self) -> frozenset[str]:
         """Texts and numbers in its value, now and before: where they stand, it was told.
 
         Shorter than three characters they stand in too much else to tell it.
         """
         values = [self.value_json, *(old.value_json for old in self.previous)]
-        return frozenset(
-            word for value in values for word in _leaves(json.loads(value)) if len(word) >= _TELLING
-        )
+        leaves = (word for value in values for word in _leaves(orjson.loads(value)))
+        return frozenset(word for word in leaves if len(word) >= _TELLING)
+
+    @property
+    def ends(self) -> bool:
+        """Whether it ends by itself, by time or by turns."""
+        return self.expires_at is not None or self.max_turns is not None
 
     @property
     def first_version(self) -> int:
@@ -146,7 +128,7 @@ class ContextEntry:
         values = (*(old.value_json for old in self.previous), self.value_json)
         if not self.first_version <= version <= self.version:
             raise UnknownVersion(self.key, version)
-        return json.loads(values[version - self.first_version])
+        return orjson.loads(values[version - self.first_version])
 
     def expired(self, now: datetime) -> bool:
         """Whether its time or its turns are over."""
@@ -156,7 +138,11 @@ class ContextEntry:
 
     def touch(self, now: datetime) -> None:
         """Note a use at `now`; no copy is made, since entries are looked up all the time."""
-        _PUT["accessed"](self, now)
+        _PUTS[_PLACES["accessed"]](self, now)
+
+    def told_as(self, line: str) -> None:
+        """Keep how it is told."""
+        _PUT_LINE(self, line)
 
     def prolonged(self, now: datetime) -> Self:
         """Return it after a use at `now`, which may move its end."""
@@ -169,15 +155,28 @@ class ContextEntry:
 
         Raises KeyError for a field that there is not.
         """
-        made = object.__new__(type(self))
-        for put, value in zip(_PUT.values(), _TAKE_ALL(self), strict=True):
-            put(made, value)
+        values = list(_TAKE_ALL(self))
         for name, value in changes.items():
-            _PUT[name](made, value)
+            values[_PLACES[name]] = value
+        return self._made(values)
+
+    @classmethod
+    def _made(cls, values: Iterable[Any]) -> Self:
+        """Return an entry of all its fields in their order: half the work of the frozen one's."""
+        made = object.__new__(cls)
+        for put, value in zip(_PUTS, values, strict=True):
+            put(made, value)
+        made.__post_init__()
         return made
 
+    def _measured(self) -> int:
+        size = _bytes(self.key) + _bytes(self.value_json) + _bytes(self.metadata_json)
+        for old in self.previous:
+            size += _bytes(old.value_json)
+        return size
+
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON for the disk."""
+        """Return it as JSON, in its long form."""
         return {
             "key": self.key,
             "value": self.value,
@@ -190,10 +189,7 @@ class ContextEntry:
             "max_turns": self.max_turns,
             "turns": self.turns,
             "version": self.version,
-            "previous": [
-                {"value": json.loads(old.value_json), "at": old.at.isoformat()}
-                for old in self.previous
-            ],
+            "previous": self._previous(),
             "source": self.source,
             "tags": list(self.tags),
             "priority": self.priority,
@@ -202,28 +198,87 @@ class ContextEntry:
             "owner": self.owner,
         }
 
+    def to_short_dict(self) -> dict[str, Any]:
+        """Return it as JSON without what goes without saying: for the disk."""
+        told = {"key": self.key, "value": self.value, "created": self.created.isoformat()}
+        if self.updated != self.created:
+            told["updated"] = self.updated.isoformat()
+        if self.accessed != self.updated:
+            told["accessed"] = self.accessed.isoformat()
+        if self.retention is not Retention.MANUAL:
+            told["retention"] = self.retention.value
+        if self.expires_at is not None:
+            told["expires_at"] = self.expires_at.isoformat()
+        for name, plain in _PLAIN.items():
+            if (value := getattr(self, name)) != plain:
+                told[name] = value
+        if self.tags:
+            told["tags"] = list(self.tags)
+        if self.previous:
+            told["previous"] = self._previous()
+        if self.metadata_json != "{}":
+            told["metadata"] = self.metadata
+        return told
+
+    def _previous(self) -> list[dict[str, Any]]:
+        return [
+            {"value": orjson.loads(old.value_json), "at": old.at.isoformat()}
+            for old in self.previous
+        ]
+
     @classmethod
     def from_dict(cls, scope: ScopeKey, data: object) -> Self:
-        """Read it from the disk; raises ValueError if its shape is wrong."""
-        found: dict[str, Any] = {**_STORED.validate_python(data)}
+        """Read it, in its long form or the short one; raises ValueError if its shape is wrong."""
+        found = checked(data)
         key = found["key"]
-        value, metadata = found.pop("value"), found.pop("metadata", {})
-        previous, tags = found.pop("previous", ()), found.pop("tags", ())
-        return cls(
-            scope=scope,
-            value_json=json_text(value, key),
-            metadata_json=json_text(metadata, key) if metadata else "{}",
-            previous=tuple(Version(json_text(old["value"], key), old["at"]) for old in previous),
-            tags=tuple(sorted(set(tags))),
-            **found,
+        created = time_of(found["created"])
+        updated = time_of(found["updated"]) if "updated" in found else created
+        metadata, expires_at = found.get("metadata"), found.get("expires_at")
+        values = (  # in the order of the fields
+            key,
+            scope,
+            json_text(found["value"], key),
+            created,
+            updated,
+            time_of(found["accessed"]) if "accessed" in found else updated,
+            found.get("retention", Retention.MANUAL),
+            None if expires_at is None else time_of(expires_at),
+            found.get("sliding"),
+            found.get("max_turns"),
+            found.get("turns", 0),
+            found.get("version", 1),
+            tuple(
+                Version(json_text(old["value"], key), time_of(old["at"]))
+                for old in found.get("previous", ())
+            ),
+            intern(found.get("source", "")),  # of these there are few, told often
+            tuple(sorted(set(map(intern, found.get("tags", ()))))),
+            found.get("priority", 0),
+            json_text(metadata, key) if metadata else "{}",
+            found.get("pinned", False),
+            found.get("owner"),
         )
+        return cls._made(values)
 
 
-_PUT: Final[dict[str, Callable[[ContextEntry, Any], None]]] = {
-    each.name: getattr(ContextEntry, each.name).__set__ for each in fields(ContextEntry)
+_PLAIN: Final = {
+    each.name: each.default
+    for each in fields(ContextEntry)
+    if each.name
+    in ("sliding", "max_turns", "turns", "version", "source", "priority", "pinned", "owner")
 }
-"""Fills a field of an entry that nobody has seen yet."""
-_TAKE_ALL: Final = attrgetter(*_PUT)
+"""What goes without saying, among what stands in JSON as it is."""
+
+_PLACES: Final = {
+    each.name: place
+    for place, each in enumerate(each for each in fields(ContextEntry) if each.init)
+}
+_PUTS, (_PUT_SIZE, _PUT_LINE) = (
+    tuple(getattr(ContextEntry, name).__set__ for name in names)
+    for names in (_PLACES, ("size", "line"))
+)
+"""Each fills a field of an entry that nobody has seen yet."""
+_TAKE_ALL: Final = attrgetter(*_PLACES)
 
 
 def _bytes(text: str) -> int:
@@ -245,38 +300,3 @@ def _leaves(value: JsonValue) -> Iterator[str]:
         case dict():
             for inner in value.values():
                 yield from _leaves(inner)
-
-
-class _StoredVersion(TypedDict):
-    value: Any
-    at: AwareDatetime
-
-
-class _Stored(TypedDict):
-    """An entry on the disk. Fields that a newer version added are ignored.
-
-    Whether values are JSON is seen where they are made text.
-    """
-
-    key: Annotated[str, Field(min_length=1, max_length=MAX_KEY_LENGTH)]
-    value: Any
-    created: AwareDatetime
-    updated: AwareDatetime
-    accessed: AwareDatetime
-    retention: Retention
-    expires_at: NotRequired[AwareDatetime | None]
-    sliding: NotRequired[float | None]
-    max_turns: NotRequired[int | None]
-    turns: NotRequired[int]
-    version: NotRequired[int]
-    previous: NotRequired[list[_StoredVersion]]
-    source: NotRequired[str]
-    tags: NotRequired[list[str]]
-    priority: NotRequired[int]
-    metadata: NotRequired[dict[str, Any]]
-    pinned: NotRequired[bool]
-    owner: NotRequired[str | None]
-
-
-# Thousands are read at a start, and a dictionary is made in a third of the time of a model.
-_STORED: Final = TypeAdapter(_Stored)

@@ -2,9 +2,12 @@
 
 import hashlib
 import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
+
+import orjson
 
 from .kept import Dump
 from .problems import Kind
@@ -50,6 +53,25 @@ def unlink_copies(path: Path) -> None:
     for kind in _COPIES:
         for copy in path.parent.glob(f"{path.name}.{kind}.*"):
             copy.unlink(missing_ok=True)
+
+
+def taken[T](
+    paths: Iterable[Path], version: int, take: Callable[[str, dict[str, Any]], T]
+) -> dict[str, T]:
+    """Return, by name, what `take` makes of files that are just as we write them.
+
+    Whatever else there is, and what `take` refuses by a TypeError, AttributeError, KeyError or
+    ValueError, is left to who can tell what is wrong with it.
+    """
+    found: dict[str, T] = {}
+    for path in paths:
+        try:
+            stored = orjson.loads(path.read_bytes())
+            if (stored["version"], stored["minor_version"]) == (version, 1):
+                found[path.name] = take(path.name, stored["data"])
+        except AttributeError, KeyError, OSError, TypeError, ValueError:
+            continue
+    return found
 
 
 class FileIndex:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -28,12 +29,25 @@ class Held:
     """Bytes of all entries."""
     soonest: datetime | None = None
     """No entry expires before; None: none expires."""
+    ending: int = 0
+    """How many entries end by themselves, by time or by turns."""
+    _ordered: tuple[ContextEntry, ...] | None = None
+
+    def living(self, now: datetime) -> Iterable[ContextEntry]:
+        """Return the entries that are not over, by key."""
+        if self._ordered is None:
+            self._ordered = tuple(self.entries[key] for key in sorted(self.entries))
+        if not self.ending:
+            return self._ordered
+        return (entry for entry in self._ordered if not entry.expired(now))
 
     def put(self, entry: ContextEntry) -> None:
         """Enter an entry in place of the one with its key."""
         self.drop(entry.key)
         self.entries[entry.key] = entry
         self.size += entry.size
+        self.ending += entry.ends
+        self._ordered = None
         if entry.expires_at and (self.soonest is None or entry.expires_at < self.soonest):
             self.soonest = entry.expires_at
 
@@ -41,6 +55,8 @@ class Held:
         """Take an entry out, if it is there."""
         if entry := self.entries.pop(key, None):
             self.size -= entry.size
+            self.ending -= entry.ends
+            self._ordered = None
 
     def bury(self, key: str, at: datetime) -> None:
         """Take an entry out, and remember that its key was forgotten."""

@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
+
 from .words import is_text
 
 MAX_DEPTH: Final = 32
@@ -25,6 +27,11 @@ class NotJson(ValueError):
 
 def json_text(value: object, key: str) -> str:
     """Return the canonical JSON text of a value; NotJson names the key and the type."""
+    if type(value) is str:  # most are, and both write a text in the same way
+        try:
+            return orjson.dumps(value).decode()
+        except TypeError as err:
+            raise NotJson(key, "text with lone surrogates") from err
     _check_json(value, key, MAX_DEPTH)
     return _ENCODE(_plain(value))
 

@@ -48,6 +48,22 @@ class Kept:
         durable = [entry for entry in self.entries if entry.durable]
         return {
             "scope": str(scope),
-            "entries": [entry.to_dict() for entry in sorted(durable, key=lambda e: e.key)],
+            "entries": [entry.to_short_dict() for entry in sorted(durable, key=lambda e: e.key)],
             "tombstones": self.tombstones,
         }
+
+
+def kept_shortly(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the disk kept of a scope, each entry that can be read in its short form.
+
+    Raises AttributeError, KeyError, TypeError or ValueError if that is no such thing at all.
+    """
+    scope = ScopeKey.parse(data["scope"])
+    return {**data, "entries": [_shortly(scope, stored) for stored in data["entries"]]}
+
+
+def _shortly(scope: ScopeKey, stored: object) -> object:
+    try:
+        return ContextEntry.from_dict(scope, stored).to_short_dict()
+    except ValueError:
+        return stored

@@ -59,7 +59,7 @@ def quoted(text: str) -> str:
 
 def day(at: datetime) -> str:
     """Return a date as a model understands it in every language."""
-    return f"{_DAYS[at.weekday()]} {at:%Y-%m-%d}"
+    return f"{_DAYS[at.weekday()]} {at.isoformat()[:10]}"
 
 
 def turn_lines(turn: TurnRecord, each: int | None = None) -> str:
@@ -93,7 +93,7 @@ def turn_lines(turn: TurnRecord, each: int | None = None) -> str:
 def _head(turn: TurnRecord) -> str:
     """Return when and where a turn was."""
     place = f", {quoted(turn.place)}" if turn.place else ""
-    return f"[{day(turn.at)} {turn.at:%H:%M}{place}]"
+    return f"[{day(turn.at)} {turn.at.isoformat()[11:16]}{place}]"
 
 
 def _fit(text: str, tokens: int | None) -> str:
@@ -133,13 +133,12 @@ def fact_line(entry: ContextEntry, tokens: int) -> str:
 
 def fact_lines(told: Sequence[tuple[ContextEntry, str]]) -> str:
     """Return entries and their lines under the scope they belong to, the widest first."""
-    blocks = []
-    for scope, head in _HEADS.items():
-        held = [
-            (str(entry.scope), entry.key, line)
-            for entry, line in told
-            if entry.scope.scope is scope
-        ]
-        if held:
-            blocks.append("\n".join((f"{head}:", *(line for *_, line in sorted(held)))))
-    return "\n".join(blocks)
+    by_scope: dict[Scope, list[tuple[str, str, str]]] = {}
+    for entry, line in told:
+        held = by_scope.setdefault(entry.scope.scope, [])
+        held.append((str(entry.scope), entry.key, line))
+    return "\n".join(
+        "\n".join((f"{head}:", *(line for *_, line in sorted(by_scope[scope]))))
+        for scope, head in _HEADS.items()
+        if scope in by_scope
+    )

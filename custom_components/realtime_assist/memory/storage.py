@@ -24,7 +24,7 @@ from .transcript import Thread, ThreadKey
 MAX_FLEETING: Final = 100
 """Threads of single conversations: they are never on the disk."""
 
-AT_ONCE: Final = 8
+AT_ONCE: Final = 32
 """Files that are read together; whoever needs a certain one waits for no more than these."""
 
 _WORDS: Final = "words"
@@ -67,17 +67,17 @@ class MemoryStorage:
             await self._list()
         for names in batched(self._disk.index.unread(Kind.ENTRIES), AT_ONCE, strict=False):
             async with self._lock:
-                await asyncio.gather(*map(self._load_scope, names))
+                await self._load_entries(names)
         if self._forgetting:
             await self.async_forget_words(self._forgetting)
 
     async def async_load_scopes(self, keys: Iterable[ScopeKey]) -> None:
         """Read the entries of these scopes first; at once if they are read already."""
-        for key in keys:
-            if key.durable and not self._disk.is_read(Kind.ENTRIES, file_name(key)):
-                async with self._lock:
-                    await self._list()
-                    await self._load_scope(file_name(key))
+        names = [file_name(key) for key in keys if key.durable]
+        if not all(self._disk.is_read(Kind.ENTRIES, name) for name in names):
+            async with self._lock:
+                await self._list()
+                await self._load_entries(names)
 
     async def _list(self) -> None:
         """Learn once which files there are, and what was being forgotten at a sudden end."""
@@ -90,14 +90,24 @@ class MemoryStorage:
         await self._disk.async_list()
         self._write_waiting()
 
+    async def _load_entries(self, names: Iterable[str]) -> None:
+        """Read the files of some scopes, as far as they were not read."""
+        unread = [name for name in names if self._disk.index.is_unread(Kind.ENTRIES, name)]
+        found = await self._disk.async_take(Kind.ENTRIES, unread, _whole)
+        for name, (scope, kept) in found.items():
+            self._context.load(scope, kept)
+            self._disk.note(Kind.ENTRIES, name, str(scope))
+            self._disk.index.read(Kind.ENTRIES, name)
+        for name in unread:
+            if name not in found:
+                await self._load_scope(name)
+        self._write_waiting()
+
     async def _load_scope(self, name: str) -> None:
-        """Read the file of one scope, if it was not read."""
-        if not self._disk.index.is_unread(Kind.ENTRIES, name):
-            return
+        """Read the file of one scope with which something may be wrong."""
         if (data := await self._disk.async_read(Kind.ENTRIES, name)) is not None:
             await self._take_scope(name, data)
         self._disk.index.read(Kind.ENTRIES, name)
-        self._write_waiting()
 
     @callback
     def _write_waiting(self) -> None:
@@ -278,3 +288,12 @@ class MemoryStorage:
         if kind is Kind.THREADS:
             return partial(thread_to_dict, self._threads[name])
         return partial(dict[str, Any], {_WORDS: sorted(self._forgetting)})
+
+
+def _whole(name: str, data: dict[str, Any]) -> tuple[ScopeKey, Kept]:
+    """Return what a file keeps of a scope; raises ValueError if not all of it can be read."""
+    scope = ScopeKey.parse(data["scope"])
+    kept = Kept.read(scope, data)
+    if file_name(scope) != name or kept.unread:
+        raise ValueError("only a part can be read")
+    return scope, kept

@@ -11,9 +11,9 @@ from homeassistant.helpers.storage import Store
 
 from ..const import DOMAIN
 from .kept import Dump
+from .migration import VERSIONS, migrated
 from .problems import Kind, Trouble
 
-VERSION: Final = 1
 SAVE_SECONDS: Final = 0.8
 """From the first unsaved change to the write, which has the rest of its second left."""
 SPREAD_SECONDS: Final = 0.4
@@ -35,8 +35,14 @@ class StoreFile(Store[dict[str, Any]]):
         """Prepare a file; `dump` gives what it should hold, `report` learns of failures."""
         key = f"{DOMAIN}/{kind}/{name}".removesuffix("/")
         super().__init__(
-            hass, VERSION, key, private=True, atomic_writes=True, serialize_in_event_loop=False
+            hass,
+            VERSIONS.get(kind, 1),
+            key,
+            private=True,
+            atomic_writes=True,
+            serialize_in_event_loop=False,
         )
+        self._kind: Final = kind
         # Files that change together are not all written in one step of the event loop.
         share = int(name[:4], 16) / 0xFFFF if name else 1.0
         self._delay: Final = SAVE_SECONDS - SPREAD_SECONDS * share
@@ -81,6 +87,15 @@ class StoreFile(Store[dict[str, Any]]):
     def _frozen(self) -> Dump:
         self._behind = False
         return self._dump()
+
+    @override
+    async def _async_migrate_func(
+        self, old_major_version: int, old_minor_version: int, old_data: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return what an older version wrote as we write it; Home Assistant then writes that."""
+        return await self.hass.async_add_executor_job(
+            migrated, self._kind, old_major_version, old_data
+        )
 
     @override
     async def _async_write_data(self, data: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from homeassistant.util import dt as dt_util
 from .const import DOMAIN
 from .memory.entries import ContextEntry, UnknownVersion
 from .memory.scopes import GLOBAL, ScopeKey
+from .memory.segments import Revise
 from .memory.transcript import LineKind, Summary, SummaryLine, Thread, ThreadKey, TurnRecord
 from .update import Changed, Earlier, MemoryUpdate, value_and_options
 
@@ -120,24 +121,56 @@ class Changes:
 
     async def async_forget_turns(self, turns: Mapping[ThreadKey, Collection[str]]) -> None:
         """Forget turns by their ids, what summaries say of them, and what was recalled of them."""
-        quotes: set[str] = set()
-        for key, ids in turns.items():
-            thread = await self._house.storage.async_load_thread(key)
-            for turn in thread.turns:
-                if turn.id in ids:
-                    parts = (turn.heard_text or "", *(said.heard_words for said in turn.said))
-                    quotes.update(form for part in parts for form in _forms(part))
-        self._note(quotes=frozenset(quotes))
-        for key in await self._house.storage.async_thread_keys():
-            thread = await self._house.storage.async_load_thread(key)
-            quoting = {turn.id for turn in thread.turns if _quotes(turn, quotes)}
-            gone = quoting.union(turns.get(key, ()))
-            after = _without_turns(thread, gone)
-            if after is not thread:
-                self._house.storage.save_thread(after)
-                await self._house.storage.async_remove_copies(key)
-                self._withdraw(key, gone)
-        await self._house.storage.async_flush()
+        storage = self._house.storage
+        quotes = frozenset(
+            [
+                form
+                for key, ids in turns.items()
+                for turn in await self._async_turns(key)
+                if turn.id in ids
+                for part in (turn.heard_text or "", *(said.heard_words for said in turn.said))
+                for form in _forms(part)
+            ]
+        )
+        self._note(quotes=quotes)
+
+        def stays(key: ThreadKey) -> Revise:
+            ids = frozenset(turns.get(key, ()))
+            return lambda turn: None if turn.id in ids or _quotes(turn, quotes) else turn
+
+        gone: dict[ThreadKey, tuple[TurnRecord, ...]] = {}
+        for key in await storage.async_thread_keys():
+            thread = await storage.async_load_thread(key)
+            stay = stays(key)
+            gone[key] = tuple(t for t in (*thread.leaving, *thread.turns) if stay(t) is None)
+            self._strike(key, gone[key])
+        # Not before the threads: what leaves one of them meanwhile is archived first, and found.
+        archived = await storage.archive.async_revise(stays)
+        for key, out in archived.items():
+            self._strike(key, out)
+        for key in gone.keys() | archived.keys():
+            if out := (*gone.get(key, ()), *archived.get(key, ())):
+                await storage.async_remove_copies(key)
+                self._withdraw(key, [turn.id for turn in out])
+        await storage.async_flush()
+
+    async def _async_turns(self, key: ThreadKey) -> tuple[TurnRecord, ...]:
+        """Return all turns of a thread that are kept word for word."""
+        thread = await self._house.storage.async_whole_thread(key)
+        return (*thread.leaving, *thread.turns)
+
+    def _strike(self, key: ThreadKey, gone: Collection[TurnRecord]) -> None:
+        """Take turns out of a thread that is loaded, and what its summary says of them."""
+        if not gone:
+            return
+        ids = {turn.id for turn in gone}
+        numbers = {turn.number for turn in gone}
+        thread = self._house.thread(key)
+        after = thread.with_only(
+            lambda turn: turn.id not in ids, lambda line: numbers.isdisjoint(line.turns)
+        )
+        # Another revision in any case: sessions may have been told of them.
+        self._house.storage.save_thread(replace(after, revision=thread.revision + 1))
 
     def forgotten_meanwhile(self, record: TurnRecord) -> bool:
         """Whether a turn that is over holds what was forgotten since it began."""
@@ -166,12 +199,13 @@ class Changes:
         cleared = 0
         for key in await self._house.async_thread_keys(scopes):
             thread = await self._house.storage.async_load_thread(key)
-            if not thread.turns and thread.summary is None:
-                continue
-            cleared += len(thread.turns)
+            turns = (*thread.leaving, *thread.turns)
             self._house.storage.save_thread(thread.emptied())
-            await self._house.storage.async_remove_copies(key)
-            self._withdraw(key, [turn.id for turn in thread.turns])
+            archived = await self._house.storage.archive.async_remove(key)
+            if turns or thread.summary or archived:
+                cleared += len(turns) + archived
+                await self._house.storage.async_remove_copies(key)
+                self._withdraw(key, [turn.id for turn in turns])
         await self._house.storage.async_flush()
         return cleared
 
@@ -199,14 +233,17 @@ class Changes:
             self._house.context.restore(entry)
             touched.add(entry.scope)
         for thread in threads:
-            before = await self._house.storage.async_load_thread(thread.key)
-            self._house.storage.save_thread(
+            storage = self._house.storage
+            before = await storage.async_load_thread(thread.key)
+            storage.save_thread(
                 replace(
                     thread,
                     revision=before.revision + 1,
                     next_number=max(before.next_number, thread.next_number),
                 )
             )
+            await storage.archive.async_remove(thread.key)
+            await storage.async_archive(thread.key, dt_util.now())
             touched.add(thread.key.scope)
             self._withdraw(thread.key, [turn.id for turn in before.turns])
         if touched:
@@ -224,20 +261,3 @@ def _quotes(turn: TurnRecord, quotes: Collection[str]) -> bool:
     told = [call.output or "" for call in turn.calls if f"{DOMAIN}__" in call.name]
     telling = [quote for quote in quotes if len(quote) >= _TELLING]
     return any(quote in output for output in told for quote in telling)
-
-
-def _without_turns(thread: Thread, ids: Collection[str]) -> Thread:
-    """Return a thread without some turns and what its summary says of them."""
-    numbers = {turn.number for turn in thread.turns if turn.id in ids}
-    if not numbers:
-        return thread
-    summary = thread.summary and replace(
-        thread.summary,
-        lines=tuple(line for line in thread.summary.lines if numbers.isdisjoint(line.turns)),
-    )
-    return replace(
-        thread,
-        turns=tuple(turn for turn in thread.turns if turn.number not in numbers),
-        summary=summary,
-        revision=thread.revision + 1,
-    )

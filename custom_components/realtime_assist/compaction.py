@@ -47,14 +47,20 @@ class Compaction:
             return Compacted.RUNNING
         self._running.add(key)
         try:
-            made = await self._house.hass.async_add_executor_job(
-                checkpoint, self._house.thread(key), resume_tokens, dt_util.utcnow()
-            )
-            if made is None:
-                return Compacted.UP_TO_DATE
-            return Compacted.SUMMARIZED if self._commit(made) else Compacted.CHANGED
+            state = await self._async_run(key, resume_tokens)
+            # What a run before this one could not archive is tried again.
+            await self._house.storage.async_archive(key, dt_util.now())
         finally:
             self._running.discard(key)
+        return state
+
+    async def _async_run(self, key: ThreadKey, resume_tokens: int) -> Compacted:
+        made = await self._house.hass.async_add_executor_job(
+            checkpoint, self._house.thread(key), resume_tokens, dt_util.utcnow()
+        )
+        if made is None:
+            return Compacted.UP_TO_DATE
+        return Compacted.SUMMARIZED if self._commit(made) else Compacted.CHANGED
 
     def _commit(self, made: Checkpoint) -> bool:
         """Put a checkpoint in place of the turns it was made of; False if they are others now."""

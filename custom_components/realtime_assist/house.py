@@ -8,7 +8,7 @@ actions, tools ──> House.changes ──> the same, and facts (ContextStore)
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.core import HomeAssistant, callback
@@ -66,6 +66,7 @@ class House:
         self.proposals: Final = Proposals()
         self._open()
         self._unwatch: Callable[[], None] | None = None
+        self._archive_day: date | None = None
         self._loading: asyncio.Task[None] | None = None
         self._stop_expiring: Callable[[], None] | None = None
         self.leftovers: Final = Leftovers(self)
@@ -115,6 +116,12 @@ class House:
         for projection in self.projections():
             projection.lapse()
         self.context.expire()
+        today = dt_util.now()
+        if self._archive_day != today.date():
+            self._archive_day = today.date()
+            self.hass.async_create_background_task(
+                self.storage.archive.async_expire(today), f"{DOMAIN} archive"
+            )
 
     async def async_loaded(self) -> None:
         """Wait until the facts of all scopes are read."""

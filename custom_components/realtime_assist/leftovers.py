@@ -6,6 +6,7 @@ What is renamed, moved or put into another room keeps its ids, and so its memory
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.components.assist_satellite import DOMAIN as SATELLITE
@@ -15,8 +16,9 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
 from .const import DOMAIN, SUBENTRY_SPEAKER
+from .items import Audience
 from .leftover_flow import DATA_LEFTOVERS
-from .memory.moving import audiences, given, merged, without
+from .memory.moving import audiences, given, merged, turn_given, without
 from .memory.scopes import Scope, ScopeKey
 from .memory.transcript import Thread, ThreadKey
 from .repairs import Issue, async_clear, async_clear_all, async_report, async_reported
@@ -70,12 +72,16 @@ class Leftovers:
             await self._house.async_loaded()
             held = {scope for scope in self._house.context.scopes() if scope.scope in _BOUND}
             gone = {scope for scope in held if not self.exists(scope)}
+            told: set[Audience] = set()
             for key in await self._house.storage.async_thread_keys():
                 if key.scope.scope in _BOUND and not self.exists(key.scope):
                     gone |= {key.scope} if await self._async_told(key) else set()
                 if people:
                     thread = await self._house.storage.async_load_thread(key)
-                    gone |= {who for who in _people(thread) if not self.exists(who)}
+                    told.update(audiences(thread))
+            if people:
+                told |= await self._house.storage.archive.async_audiences()
+            gone |= {who for who in _people(told) if not self.exists(who)}
             for scope in gone:
                 self._report(scope)
             for data in async_reported(self._hass, Issue.MEMORY_LEFT_BEHIND):
@@ -124,15 +130,19 @@ class Leftovers:
                     context.restore(replace(entry, scope=target))
             for key in await storage.async_thread_keys():
                 thread = await storage.async_load_thread(key)
-                if key.scope == scope and (thread.turns or thread.summary):
+                if key.scope == scope and _told(thread):
                     other_key = ThreadKey(key.assistant, target)
                     other_thread = await storage.async_load_thread(other_key)
+                    await storage.async_join_archives(key, other_key)
                     thread = merged(thread, other_thread, other_key)
                 if scope.scope is Scope.SPEAKER:
                     thread = given(thread, scope, target)
                 if thread is not storage.thread(key):
                     storage.save_thread(thread)
                     self._restart(thread.key)
+            if scope.scope is Scope.SPEAKER:
+                give = partial(turn_given, before=scope, after=target)
+                await storage.archive.async_revise(lambda _: give)
             # On the disk in its new place, before it is gone from the old one.
             await storage.async_flush()
             await self._async_delete(scope)
@@ -154,6 +164,11 @@ class Leftovers:
                     storage.save_thread(left)
                     await storage.async_remove_copies(key)
                     self._restart(key)
+        if scope.scope is Scope.SPEAKER:
+            gone = str(scope)
+            await storage.archive.async_revise(
+                lambda _: lambda turn: None if gone in turn.audience else turn
+            )
         await storage.async_flush()
         async_clear(self._hass, Issue.MEMORY_LEFT_BEHIND, str(scope))
 
@@ -164,8 +179,7 @@ class Leftovers:
                 projection.session.restart()
 
     async def _async_told(self, key: ThreadKey) -> bool:
-        thread = await self._house.storage.async_load_thread(key)
-        return bool(thread.turns or thread.summary)
+        return _told(await self._house.storage.async_whole_thread(key))
 
     def _report(self, scope: ScopeKey) -> None:
         name = self._names.get(scope, scope.id)
@@ -212,6 +226,11 @@ class Leftovers:
             self.look(people=domain == PERSON)
 
 
-def _people(thread: Thread) -> Iterable[ScopeKey]:
-    keys = {key for audience in audiences(thread) for key in audience}
+def _told(thread: Thread) -> bool:
+    """Whether a thread tells anything."""
+    return bool(thread.turns or thread.leaving or thread.summary)
+
+
+def _people(told: Iterable[Audience]) -> Iterable[ScopeKey]:
+    keys = {key for audience in told for key in audience}
     return (key for text in keys if (key := ScopeKey.parse(text)).scope is Scope.SPEAKER)

@@ -13,6 +13,7 @@ from custom_components.realtime_assist.memory.documents import (
 )
 from custom_components.realtime_assist.memory.scopes import GLOBAL
 from custom_components.realtime_assist.memory.searching import Kind, Query
+from custom_components.realtime_assist.memory.segments import ArchiveKey
 from custom_components.realtime_assist.memory.transcript import (
     COMMENTARY,
     LineKind,
@@ -24,6 +25,8 @@ from custom_components.realtime_assist.memory.transcript import (
 
 from .documents import ids, index_of
 from .history import ANNA, KEY, KITCHEN, START, turn
+
+ARCHIVED = ArchiveKey(KEY, "2026-11")
 
 
 def test_an_entry_is_found_by_its_key_and_anything_in_its_value() -> None:
@@ -90,8 +93,8 @@ def test_a_thread_is_only_found_by_who_may_see_it() -> None:
 
 def test_an_archived_turn_is_another_document() -> None:
     """What was summarised away is found in the archive, apart from the thread."""
-    document = turn_document(KEY, turn("a", "tulips"), Kind.ARCHIVE)
+    document = turn_document(ARCHIVED, turn("a", "tulips"))
     assert document is not None
-    assert document.group == archive_group(KEY) != thread_group(KEY)
+    assert document.group == archive_group(ARCHIVED) != thread_group(KEY)
     assert document.kind is Kind.ARCHIVE
     assert turn_document(KEY, turn("b", None, None)) is None

@@ -1,7 +1,8 @@
 """Actions that carry memory from home to home, or keep a copy of it: export and import."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final
 
 import probatio as vol
@@ -10,9 +11,9 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 
 from ..house import House
-from ..items import Audience
 from ..memory.context import ScopeRefused
 from ..memory.entries import ContextEntry
+from ..memory.moving import audiences
 from ..memory.scopes import ScopeKey
 from ..memory.thread_file import thread_from_dict, thread_to_dict
 from ..memory.transcript import Thread
@@ -76,11 +77,11 @@ async def async_export_memory(house: House, call: ServiceCall) -> dict[str, Any]
     }
     if call.data[ATTR_HISTORY]:
         keys = await house.async_thread_keys(scopes)
-        threads = [await house.storage.async_load_thread(key) for key in keys]
+        threads = [await house.storage.async_whole_thread(key) for key in keys]
         exported["threads"] = [
             thread_to_dict(_seen(thread, caller))
             for thread in threads
-            if thread.turns or thread.summary
+            if thread.turns or thread.leaving or thread.summary
         ]
     return exported
 
@@ -105,8 +106,12 @@ def _seen(thread: Thread, caller: Caller) -> Thread:
         thread.summary,
         lines=tuple(line for line in thread.summary.lines if caller.may_see(line.audience)),
     )
-    turns = tuple(turn for turn in thread.turns if caller.may_see(turn.audience))
-    return replace(thread, turns=turns, summary=summary)
+    return replace(
+        thread,
+        turns=tuple(turn for turn in thread.turns if caller.may_see(turn.audience)),
+        leaving=tuple(turn for turn in thread.leaving if caller.may_see(turn.audience)),
+        summary=summary,
+    )
 
 
 # Import
@@ -142,7 +147,7 @@ async def async_import_memory(house: House, call: ServiceCall) -> dict[str, Any]
     touched = {*found.scopes, *(thread.key.scope for thread in found.threads)}
     if not all(caller.may(scope) for scope in touched):
         raise action_invalid("not_your_memory")
-    if not all(map(caller.may_see, _audiences(found.threads))):
+    if not all(caller.may_see(who) for thread in found.threads for who in audiences(thread)):
         raise action_invalid("not_your_memory")
     await house.storage.async_load_scopes(found.scopes)
     plan = await _async_plan(house, found, replacing=call.data[ATTR_MODE] == REPLACE)
@@ -185,7 +190,7 @@ def _read(data: Mapping[str, Any]) -> _Import:
             ContextEntry.from_dict(scope, entry) for scope, listed in parts for entry in listed
         )
         threads = tuple(_thread(part) for part in data.get("threads", ()))
-        for who in _audiences(threads):
+        for who in chain.from_iterable(map(audiences, threads)):
             Caller().may_see(who)
     except (KeyError, TypeError, ValueError) as err:
         raise action_invalid("import_damaged") from err
@@ -213,13 +218,6 @@ def _thread(part: object) -> Thread:
     return thread
 
 
-def _audiences(threads: Iterable[Thread]) -> Iterator[Audience]:
-    """Yield for whom each part of threads is."""
-    for thread in threads:
-        yield from (turn.audience for turn in thread.turns)
-        yield from (line.audience for line in (thread.summary.lines if thread.summary else ()))
-
-
 async def _async_plan(house: House, found: _Import, *, replacing: bool) -> _Plan:
     """Return what an import would do to what is here."""
     plan = _Plan()
@@ -239,8 +237,8 @@ async def _async_plan(house: House, found: _Import, *, replacing: bool) -> _Plan
             if gone := tuple(key for key in here_keys if (scope, key) not in told):
                 plan.forget[scope] = gone
     for thread in found.threads:
-        here_thread = await house.storage.async_load_thread(thread.key)
-        if replacing or not (here_thread.turns or here_thread.summary):
+        here_thread = await house.storage.async_whole_thread(thread.key)
+        if replacing or not (here_thread.turns or here_thread.leaving or here_thread.summary):
             plan.threads.append(thread)
         else:
             plan.kept += 1

@@ -13,7 +13,7 @@ from ..forgetting import Shown, ShownEntry, ShownLine, ShownTurn
 from ..memory.context import ScopeRefused
 from ..memory.entries import ContextEntry
 from ..memory.scopes import ScopeKey
-from ..memory.searching import EmptyQuery, Kind, Query
+from ..memory.searching import EmptyQuery, Query
 from ..memory.transcript import ThreadKey
 from ..pipeline.origin import Origin
 from ..recollection import Found
@@ -62,11 +62,8 @@ class ForgetTool(MemoryTool):
     async def _async_propose(
         self, about: str, origin: Origin, visible: tuple[ScopeKey, ...]
     ) -> ToolResult:
-        kinds = frozenset({Kind.ENTRY, Kind.TURN, Kind.SUMMARY})
         try:
-            found = await self._house.recollection.async_find(
-                Query(words=about, kinds=kinds), visible, PROPOSED
-            )
+            found = await self._house.recollection.async_find(Query(words=about), visible, PROPOSED)
         except EmptyQuery:
             return refusal("empty", "Say what should be forgotten.")
         shown = [(shown, each) for each in found if (shown := _shown(each))]

@@ -23,6 +23,8 @@ SUMMARY_SHARE: Final = 0.4
 """Of what a resumed session is told, this much may be summary."""
 TAIL_SHARE: Final = 0.4
 """So much stays verbatim when turns are folded in; the rest is room for new ones until the next."""
+MAX_LEAVING: Final = 1000
+"""Turns that wait for the archive: more only where the disk does not take it for a long time."""
 SETTLING: Final = timedelta(minutes=10)
 """A call that has no answer by then never gets one."""
 
@@ -110,7 +112,12 @@ def committed(thread: Thread, made: Checkpoint) -> Thread:
     )
     if not same:
         return thread
-    return replace(thread, turns=thread.turns[len(prefix) :], summary=made.summary)
+    return replace(
+        thread,
+        turns=thread.turns[len(prefix) :],
+        summary=made.summary,
+        leaving=(*thread.leaving, *prefix)[-MAX_LEAVING:],
+    )
 
 
 def _made(found: Snapshot, drafts: Sequence[HomeSummary], name: str, at: datetime) -> Checkpoint:

@@ -3,6 +3,7 @@
     .storage/realtime_assist/index             which file is whose
     .storage/realtime_assist/entries/<hash>    the entries of one scope
     .storage/realtime_assist/threads/<hash>    one thread
+    .storage/realtime_assist/archive/<hash>    a month of a thread, or one long tool result
     .storage/realtime_assist/forgetting        what is being forgotten, while it is
 
 The name is a hash, since keys may hold what users typed; the true key stands inside.
@@ -20,7 +21,7 @@ from homeassistant.helpers.storage import STORAGE_DIR
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
-from .files import ASIDE, FileIndex, taken, unlink_copies
+from .files import ASIDE, FileIndex, sizes, taken, unlink_copies
 from .kept import Dump
 from .migration import VERSIONS
 from .problems import Kind, StorageProblem, Trouble
@@ -126,6 +127,28 @@ class Disk:
         """Enter whose file it is."""
         if self.index.note(kind, name, key):
             self.changed(Kind.INDEX, "")
+
+    async def async_write(self, kind: Kind, name: str) -> bool:
+        """Write a file now, if it may be; return whether it is on the disk."""
+        if (kind, name) in self._refused:
+            return False
+        file = self._file(kind, name)
+        file.changed()
+        await file.async_flush()
+        return not file.busy
+
+    def busy(self, kind: Kind, name: str) -> bool:
+        """Whether a file is still to be written, or being written."""
+        file = self._files.get((kind, name))
+        return file is not None and file.busy
+
+    async def async_sizes(self, kind: Kind, names: Iterable[str]) -> list[int]:
+        """Return how many bytes files have; 0 where there is none."""
+        return await self.async_run(sizes, [self._path(kind, name) for name in names])
+
+    async def async_run[*Ts, T](self, job: Callable[[*Ts], T], *args: *Ts) -> T:
+        """Do something outside the event loop."""
+        return await self._hass.async_add_executor_job(job, *args)
 
     async def async_flush(self) -> None:
         """Write now what is not written yet."""

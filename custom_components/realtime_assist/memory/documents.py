@@ -9,6 +9,7 @@ from ..items import Audience
 from .entries import ContextEntry
 from .scopes import ScopeKey, audience
 from .searching import Document, Kind
+from .segments import ArchiveKey, Segment
 from .transcript import COMMENTARY, Thread, ThreadKey, TurnRecord
 
 _HUMP: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
@@ -25,8 +26,8 @@ def thread_group(key: ThreadKey) -> str:
     return f"thread/{key}"
 
 
-def archive_group(key: ThreadKey) -> str:
-    """Return the group of the documents that the archived turns of a thread are.
+def archive_group(key: ArchiveKey) -> str:
+    """Return the group of the documents that the turns of an archive's segment are.
 
     It is another than the thread's: each is filled from a place of its own.
     """
@@ -51,21 +52,24 @@ def entry_document(entry: ContextEntry) -> Document:
     )
 
 
-def turn_document(key: ThreadKey, turn: TurnRecord, kind: Kind = Kind.TURN) -> Document | None:
+def turn_document(key: ThreadKey | ArchiveKey, turn: TurnRecord) -> Document | None:
     """Return a turn as a document: what was said, and what was heard of the answers.
 
-    None if nobody said anything. `kind` is TURN or ARCHIVE.
+    None if nobody said anything. `key` is of its thread, or of its place in the archive.
     """
     replies = (said.heard_words for said in turn.said if said.phase != COMMENTARY)
     text = "\n".join(part for part in (turn.heard_text, *replies) if part)
     if not text:
         return None
-    group = archive_group(key) if kind is Kind.ARCHIVE else thread_group(key)
+    if isinstance(key, ArchiveKey):
+        kind, group, thread = Kind.ARCHIVE, archive_group(key), key.thread
+    else:
+        kind, group, thread = Kind.TURN, thread_group(key), key
     return Document(
         id=f"{group}/turn/{turn.id}",
         kind=kind,
         text=text,
-        audience=_heard_by(key, turn.audience),
+        audience=_heard_by(thread, turn.audience),
         at=turn.at,
         group=group,
         number=turn.number,
@@ -89,8 +93,15 @@ def thread_documents(thread: Thread) -> Iterator[Document]:
                 group=group,
                 source=summary.made_by,
             )
-    for turn in thread.turns:
+    for turn in (*thread.leaving, *thread.turns):
         if document := turn_document(thread.key, turn):
+            yield document
+
+
+def segment_documents(segment: Segment) -> Iterator[Document]:
+    """Yield what was said in a segment of the archive."""
+    for turn in segment.turns:
+        if document := turn_document(segment.key, turn):
             yield document
 
 

@@ -12,6 +12,7 @@ import orjson
 from .kept import Dump
 from .problems import Kind
 from .scopes import ScopeKey
+from .segments import ArchiveKey
 from .transcript import ThreadKey
 
 ASIDE: Final = "aside"
@@ -20,11 +21,11 @@ ASIDE: Final = "aside"
 _NAME: Final = re.compile(r"[0-9a-f]{32}")
 _COPIES: Final = (ASIDE, "corrupt")
 """Ours, and Home Assistant's."""
-_LISTED: Final = (Kind.ENTRIES, Kind.THREADS)
+_LISTED: Final = (Kind.ENTRIES, Kind.THREADS, Kind.ARCHIVE)
 
 
 @lru_cache(maxsize=4096)
-def file_name(key: ScopeKey | ThreadKey) -> str:
+def file_name(key: ScopeKey | ThreadKey | ArchiveKey) -> str:
     """Return the name of the file of a key: 32 hexadecimal digits."""
     return _hash(str(key))
 
@@ -46,6 +47,11 @@ def unlink_unfinished(folder: Path) -> None:
     """
     for part in folder.glob("tmp*"):
         part.unlink(missing_ok=True)
+
+
+def sizes(paths: Iterable[Path]) -> list[int]:
+    """Return how many bytes files have; 0 where there is none."""
+    return [path.stat().st_size if path.is_file() else 0 for path in paths]
 
 
 def unlink_copies(path: Path) -> None:

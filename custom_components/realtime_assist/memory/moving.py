@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..items import Audience
 from .scopes import ScopeKey
-from .transcript import Summary, SummaryLine, Thread, ThreadKey
+from .transcript import Summary, SummaryLine, Thread, ThreadKey, TurnRecord
 
 
 def merged(old: Thread, new: Thread, key: ThreadKey) -> Thread:
@@ -14,7 +14,7 @@ def merged(old: Thread, new: Thread, key: ThreadKey) -> Thread:
     Numbers change: a session that projects either of them must begin anew.
     """
     shift = old.next_number - 1
-    turns = (*old.turns, *(replace(turn, number=turn.number + shift) for turn in new.turns))
+    turns = (*old.turns, *(shifted(turn, shift) for turn in new.turns))
     lines = (*_lines(old), *(_shifted(line, shift) for line in _lines(new)))
     first = old.summary or new.summary
     summary = first and Summary(
@@ -31,44 +31,46 @@ def merged(old: Thread, new: Thread, key: ThreadKey) -> Thread:
         next_number=old.next_number + new.next_number - 1,
         revision=max(old.revision, new.revision) + 1,
         last_at=max((at for at in (old.last_at, new.last_at) if at), default=None),
+        leaving=(*old.leaving, *(shifted(turn, shift) for turn in new.leaving)),
     )
+
+
+def shifted(turn: TurnRecord, by: int) -> TurnRecord:
+    """Return a turn whose place is further back: so many turns came before its thread."""
+    return replace(turn, number=turn.number + by)
 
 
 def given(thread: Thread, before: ScopeKey, after: ScopeKey) -> Thread:
     """Return a thread in which what one person alone may see is another's."""
-    old, new = str(before), str(after)
-    if not _concerns(thread, old):
+    if not _concerns(thread, str(before)):
         return thread
-
-    def who(audience: Audience) -> Audience:
-        return audience - {old} | {new} if old in audience else audience
-
+    lines = (
+        replace(line, audience=_others(line.audience, before, after)) for line in _lines(thread)
+    )
     return replace(
         thread,
-        turns=tuple(replace(turn, audience=who(turn.audience)) for turn in thread.turns),
-        summary=thread.summary
-        and replace(
-            thread.summary,
-            lines=tuple(replace(line, audience=who(line.audience)) for line in _lines(thread)),
-        ),
+        turns=tuple(turn_given(turn, before, after) for turn in thread.turns),
+        leaving=tuple(turn_given(turn, before, after) for turn in thread.leaving),
+        summary=thread.summary and replace(thread.summary, lines=tuple(lines)),
         revision=thread.revision + 1,
     )
+
+
+def turn_given(turn: TurnRecord, before: ScopeKey, after: ScopeKey) -> TurnRecord:
+    """Return a turn that another person may see if one person alone could."""
+    return replace(turn, audience=_others(turn.audience, before, after))
+
+
+def _others(audience: Audience, before: ScopeKey, after: ScopeKey) -> Audience:
+    old, new = str(before), str(after)
+    return audience - {old} | {new} if old in audience else audience
 
 
 def without(thread: Thread, person: ScopeKey) -> Thread:
     """Return a thread without what one person alone may see."""
     gone = str(person)
-    if not _concerns(thread, gone):
-        return thread
-    return replace(
-        thread,
-        turns=tuple(turn for turn in thread.turns if gone not in turn.audience),
-        summary=thread.summary
-        and replace(
-            thread.summary,
-            lines=tuple(line for line in _lines(thread) if gone not in line.audience),
-        ),
-        revision=thread.revision + 1,
+    return thread.with_only(
+        lambda turn: gone not in turn.audience, lambda line: gone not in line.audience
     )
 
 
@@ -78,7 +80,7 @@ def _concerns(thread: Thread, key: str) -> bool:
 
 def audiences(thread: Thread) -> Iterator[Audience]:
     """Yield who may see each part of a thread."""
-    yield from (turn.audience for turn in thread.turns)
+    yield from (turn.audience for turn in (*thread.leaving, *thread.turns))
     yield from (line.audience for line in _lines(thread))
 
 

@@ -12,6 +12,7 @@ class Kind(StrEnum):
     INDEX = "index"
     ENTRIES = "entries"
     THREADS = "threads"
+    ARCHIVE = "archive"
     FORGETTING = "forgetting"
 
 

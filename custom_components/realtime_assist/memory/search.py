@@ -85,13 +85,15 @@ class SearchIndex:
                 left.discard(document.id)
                 if document.id not in claimed:
                     self._enter(document)
-                if time.perf_counter() > self._until:
-                    await asyncio.sleep(0)
-                    self._until = time.perf_counter() + SLICE
+                await self._let_others_run()
                 if self._fills.get(group) is not claimed:
                     return
-            for document_id in left - claimed:
-                self._leave(document_id)
+            for document_id in left:
+                if document_id not in claimed:
+                    self._leave(document_id)
+                await self._let_others_run()
+                if self._fills.get(group) is not claimed:
+                    return
         finally:
             if self._fills.get(group) is claimed:
                 del self._fills[group]
@@ -132,6 +134,11 @@ class SearchIndex:
         )
 
     # Inside
+
+    async def _let_others_run(self) -> None:
+        if time.perf_counter() > self._until:
+            await asyncio.sleep(0)
+            self._until = time.perf_counter() + SLICE
 
     def _claim(self, document_id: str) -> None:
         for claimed in self._fills.values():

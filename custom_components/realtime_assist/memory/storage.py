@@ -6,20 +6,24 @@ nothing else with it. A change is on the disk within a second, even if changes n
 
 import asyncio
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from itertools import batched
 from typing import Any, Final
 
 from homeassistant.core import HomeAssistant, callback
 
+from .archive import Archive
 from .context import ContextStore
 from .disk import Disk
 from .files import file_name
 from .kept import Dump, Kept
+from .moving import shifted
 from .problems import Kind, StorageProblem
 from .scopes import ScopeKey
 from .thread_file import thread_from_dict, thread_to_dict
-from .transcript import Thread, ThreadKey
+from .transcript import Thread, ThreadKey, TurnRecord, free_of
 
 MAX_FLEETING: Final = 100
 """Threads of single conversations: they are never on the disk."""
@@ -51,6 +55,7 @@ class MemoryStorage:
         self._waiting: Final[set[ScopeKey]] = set()
         self._threads: Final[dict[str, Thread]] = {}
         self._forgetting: frozenset[str] = frozenset()
+        self.archive: Final = Archive(self._disk, self._async_list, lambda: self._forgetting)
         context.guard(self._refusal)
         self._unsubscribe: Final = context.subscribe(self._scope_changed)
 
@@ -78,6 +83,10 @@ class MemoryStorage:
             async with self._lock:
                 await self._list()
                 await self._load_entries(names)
+
+    async def _async_list(self) -> None:
+        async with self._lock:
+            await self._list()
 
     async def _list(self) -> None:
         """Learn once which files there are, and what was being forgotten at a sudden end."""
@@ -192,14 +201,48 @@ class MemoryStorage:
             await self._list()
             self._threads.pop(name, None)
             await self._disk.async_remove(Kind.THREADS, name)
+        await self.archive.async_remove(key)
+
+    async def async_whole_thread(self, key: ThreadKey) -> Thread:
+        """Return a thread with all that is archived of it among what leaves it."""
+        thread = await self.async_load_thread(key)
+        turns = {turn.id: turn for turn in await self.archive.async_turns(key)}
+        turns |= {turn.id: turn for turn in thread.leaving}
+        return replace(thread, leaving=tuple(t for t in turns.values() if not thread.turn(t.id)))
+
+    async def async_join_archives(self, older: ThreadKey, key: ThreadKey) -> None:
+        """Give a thread what is archived of an older one, too, as `moving.merged` numbers it."""
+        shift = partial(shifted, by=(await self.async_load_thread(older)).next_number - 1)
+        await self.archive.async_revise(lambda _: shift, (key,))
+        await self.archive.async_move(older, key)
+
+    async def async_archive(self, key: ThreadKey, now: datetime) -> None:
+        """Move what a summary stands for into the archive, if there is any. It must be loaded.
+
+        Whatever cannot be written stays in the thread, and is tried again the next time. What is
+        never on the disk stays in memory.
+        """
+        name = file_name(key)
+
+        def leaving() -> tuple[TurnRecord, ...]:
+            thread = self._threads.get(name)
+            return thread.leaving if thread else ()
+
+        if not key.scope.durable or not leaving():
+            return
+        kept = await self.archive.async_add(key, leaving, now)
+        if kept and (thread := self._threads.get(name)):
+            left = tuple(turn for turn in thread.leaving if turn.id not in kept)
+            self.save_thread(replace(thread, leaving=left))
 
     async def async_thread_keys(self) -> tuple[ThreadKey, ...]:
-        """Return the keys of all threads that are on the disk or in memory, sorted."""
+        """Return the keys of all threads of which anything is on the disk or in memory, sorted."""
         async with self._lock:
             await self._list()
             for name in self._disk.index.nameless(Kind.THREADS):
                 await self._load_thread(name)
         keys = {ThreadKey.parse(text) for text in self._disk.index.keys(Kind.THREADS)}
+        keys |= {key.thread for key in await self.archive.async_keys()}
         return tuple(sorted(keys | {thread.key for thread in self._threads.values()}, key=str))
 
     async def async_forget_words(self, words: Iterable[str]) -> dict[ThreadKey, tuple[str, ...]]:
@@ -221,8 +264,19 @@ class MemoryStorage:
             after = before.without(wanted)
             if after is not before:
                 self.save_thread(after)
-                left = {turn.id for turn in after.turns}
-                gone[key] = tuple(turn.id for turn in before.turns if turn.id not in left)
+                left = {turn.id for turn in (*after.leaving, *after.turns)}
+                there = (*before.leaving, *before.turns)
+                gone[key] = tuple(turn.id for turn in there if turn.id not in left)
+        await self._disk.async_flush()
+        clean = free_of(wanted)
+        out = await self.archive.async_revise(
+            lambda _: lambda turn: turn if clean(turn.texts()) else None
+        )
+        for key, turns in out.items():
+            gone[key] = (*gone.get(key, ()), *(turn.id for turn in turns))
+            # Another revision in any case: sessions may have been told of them.
+            thread = await self.async_load_thread(key)
+            self.save_thread(replace(thread, revision=thread.revision + 1))
         await self._disk.async_flush()
         self._forgetting -= wanted
         if not self._forgetting:
@@ -287,6 +341,8 @@ class MemoryStorage:
             return partial(self._context.kept(scope).to_dict, scope)
         if kind is Kind.THREADS:
             return partial(thread_to_dict, self._threads[name])
+        if kind is Kind.ARCHIVE:
+            return self.archive.dump(name)
         return partial(dict[str, Any], {_WORDS: sorted(self._forgetting)})
 
 

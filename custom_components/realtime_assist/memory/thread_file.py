@@ -27,6 +27,7 @@ class _Thread(BaseModel):
     next_number: int = Field(ge=1)
     revision: int = Field(ge=0)
     last_at: AwareDatetime | None = None
+    leaving: list[Any] = []
 
 
 def thread_to_dict(thread: Thread) -> dict[str, Any]:
@@ -47,6 +48,7 @@ def thread_to_dict(thread: Thread) -> dict[str, Any]:
         "next_number": thread.next_number,
         "revision": thread.revision,
         "last_at": thread.last_at and thread.last_at.isoformat(),
+        "leaving": [turn_to_dict(turn) for turn in thread.leaving],
     }
 
 
@@ -61,8 +63,9 @@ def thread_from_dict(data: object) -> tuple[Thread, int]:
     Raises ValueError if there is no thread in it at all.
     """
     found = _Thread.model_validate(data)
-    turns = tuple(sorted(_readable(_TURN, found.turns), key=lambda turn: turn.number))
-    unread = len(found.turns) - len(turns)
+    turns, unread = turns_from(found.turns)
+    leaving, lost = turns_from(found.leaving)
+    unread += lost
     summary = None
     if found.summary:
         lines = tuple(_readable(_LINE, found.summary.lines))
@@ -70,7 +73,7 @@ def thread_from_dict(data: object) -> tuple[Thread, int]:
         summary = Summary(
             lines=lines, upto=found.summary.upto, made_by=found.summary.made_by, at=found.summary.at
         )
-    last = max((turn.number for turn in turns), default=0)
+    last = max((turn.number for turn in (*leaving, *turns)), default=0)
     thread = Thread(
         key=ThreadKey.parse(found.key),
         turns=turns,
@@ -78,8 +81,15 @@ def thread_from_dict(data: object) -> tuple[Thread, int]:
         next_number=max(found.next_number, last + 1),
         revision=found.revision,
         last_at=found.last_at,
+        leaving=leaving,
     )
     return thread, unread
+
+
+def turns_from(found: list[Any]) -> tuple[tuple[TurnRecord, ...], int]:
+    """Read turns, in the order of their numbers, and how many could not be read."""
+    turns = tuple(sorted(_readable(_TURN, found), key=lambda turn: turn.number))
+    return turns, len(found) - len(turns)
 
 
 def _readable[T: (TurnRecord, SummaryLine)](kind: TypeAdapter[T], found: list[Any]) -> list[T]:

@@ -1,6 +1,6 @@
 """What was said, and what of the answers was heard: turns, and the threads that they belong to."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -122,6 +122,12 @@ class TurnRecord:
             yield call.output or ""
 
 
+def free_of(words: Iterable[str]) -> Callable[[Iterable[str]], bool]:
+    """Return what tells whether texts hold none of these words. Case does not matter."""
+    wanted = {text.casefold() for text in words if text.strip()}
+    return lambda texts: not any(bad in text.casefold() for text in texts for bad in wanted)
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadKey:
     """Which history: an assistant's subentry id (or `*`, shared by all) and a scope."""
@@ -194,6 +200,8 @@ class Thread:
     revision: int = 0
     """Counts what was forgotten: a summary that was begun before does not fit any more."""
     last_at: datetime | None = None
+    leaving: tuple[TurnRecord, ...] = ()
+    """Turns that the summary stands for by now, until the archive has them for certain."""
 
     def joined(self, turn: TurnRecord) -> Self:
         """Return it with a turn at the next number. One that is in it already changes nothing."""
@@ -215,19 +223,30 @@ class Thread:
 
         Case does not matter. Nothing found is no change; else the revision counts one up.
         """
-        wanted = {text.casefold() for text in words if text.strip()}
+        clean = free_of(words)
+        return self.with_only(lambda turn: clean(turn.texts()), lambda line: clean((line.text,)))
 
-        def clean(texts: Iterable[str]) -> bool:
-            return not any(bad in text.casefold() for text in texts for bad in wanted)
+    def with_only(
+        self, turns: Callable[[TurnRecord], bool], lines: Callable[[SummaryLine], bool]
+    ) -> Self:
+        """Return it with the turns and summary lines of which that is true.
 
-        turns = tuple(turn for turn in self.turns if clean(turn.texts()))
-        lines = self.summary.lines if self.summary else ()
-        left = tuple(line for line in lines if clean((line.text,)))
-        if len(turns) == len(self.turns) and len(left) == len(lines):
+        If that is all of them it is no change; else the revision counts one up.
+        """
+        kept = tuple(filter(turns, self.turns))
+        leaving = tuple(filter(turns, self.leaving))
+        there = self.summary.lines if self.summary else ()
+        left = tuple(filter(lines, there))
+        if (len(kept), len(leaving), len(left)) == (len(self.turns), len(self.leaving), len(there)):
             return self
-        summary = replace(self.summary, lines=left) if self.summary else None
-        return replace(self, turns=turns, summary=summary, revision=self.revision + 1)
+        return replace(
+            self,
+            turns=kept,
+            leaving=leaving,
+            summary=self.summary and replace(self.summary, lines=left),
+            revision=self.revision + 1,
+        )
 
     def emptied(self) -> Self:
         """Return it with all forgotten; numbers go on, so that live sessions are not confused."""
-        return replace(self, turns=(), summary=None, revision=self.revision + 1)
+        return replace(self, turns=(), leaving=(), summary=None, revision=self.revision + 1)

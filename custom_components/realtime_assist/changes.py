@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from homeassistant.util import dt as dt_util
 
 from .const import DOMAIN
+from .memory.archiving import async_archive, async_whole_thread
 from .memory.entries import ContextEntry, UnknownVersion
 from .memory.scopes import GLOBAL, ScopeKey
 from .memory.segments import Revise
@@ -156,7 +157,7 @@ class Changes:
 
     async def _async_turns(self, key: ThreadKey) -> tuple[TurnRecord, ...]:
         """Return all turns of a thread that are kept word for word."""
-        thread = await self._house.storage.async_whole_thread(key)
+        thread = await async_whole_thread(self._house.storage, key)
         return (*thread.leaving, *thread.turns)
 
     def _strike(self, key: ThreadKey, gone: Collection[TurnRecord]) -> None:
@@ -243,7 +244,7 @@ class Changes:
                 )
             )
             await storage.archive.async_remove(thread.key)
-            await storage.async_archive(thread.key, dt_util.now())
+            await async_archive(storage, thread.key, dt_util.now())
             touched.add(thread.key.scope)
             self._withdraw(thread.key, [turn.id for turn in before.turns])
         if touched:

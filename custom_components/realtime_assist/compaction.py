@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from homeassistant.util import dt as dt_util
 
+from .memory.archiving import async_archive
 from .memory.compression import Checkpoint, checkpoint, committed
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Compaction:
         try:
             state = await self._async_run(key, resume_tokens)
             # What a run before this one could not archive is tried again.
-            await self._house.storage.async_archive(key, dt_util.now())
+            await async_archive(self._house.storage, key, dt_util.now())
         finally:
             self._running.discard(key)
         return state

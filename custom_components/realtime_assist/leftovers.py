@@ -18,6 +18,7 @@ from homeassistant.helpers import entity_registry as er
 from .const import DOMAIN, SUBENTRY_SPEAKER
 from .items import Audience
 from .leftover_flow import DATA_LEFTOVERS
+from .memory.archiving import async_join_archives, async_whole_thread
 from .memory.moving import audiences, given, merged, turn_given, without
 from .memory.scopes import Scope, ScopeKey
 from .memory.transcript import Thread, ThreadKey
@@ -133,7 +134,7 @@ class Leftovers:
                 if key.scope == scope and _told(thread):
                     other_key = ThreadKey(key.assistant, target)
                     other_thread = await storage.async_load_thread(other_key)
-                    await storage.async_join_archives(key, other_key)
+                    await async_join_archives(storage, key, other_key)
                     thread = merged(thread, other_thread, other_key)
                 if scope.scope is Scope.SPEAKER:
                     thread = given(thread, scope, target)
@@ -179,7 +180,7 @@ class Leftovers:
                 projection.session.restart()
 
     async def _async_told(self, key: ThreadKey) -> bool:
-        return _told(await self._house.storage.async_whole_thread(key))
+        return _told(await async_whole_thread(self._house.storage, key))
 
     def _report(self, scope: ScopeKey) -> None:
         name = self._names.get(scope, scope.id)

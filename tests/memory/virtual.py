@@ -63,12 +63,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 class Machine:
     """A machine that runs one Home Assistant at a time, and may lose its power."""
 
+    _killed: Final[list[object]] = []
+    """What ran at a kill: never to run again, not even its end."""
+
     def __init__(self, folder: Path) -> None:
         """Keep the configuration in a folder."""
         self._folder = folder
         self._loop = VirtualLoop()
-        self._killed: list[object] = []
-        """What ran at a kill: never to run again, not even its end."""
         self.hass = self._start(0.0)
 
     def _start(self, now: float) -> HomeAssistant:

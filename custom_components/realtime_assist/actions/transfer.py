@@ -11,6 +11,7 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 
 from ..house import House
+from ..memory.archiving import async_whole_thread
 from ..memory.context import ScopeRefused
 from ..memory.entries import ContextEntry
 from ..memory.moving import audiences
@@ -77,7 +78,7 @@ async def async_export_memory(house: House, call: ServiceCall) -> dict[str, Any]
     }
     if call.data[ATTR_HISTORY]:
         keys = await house.async_thread_keys(scopes)
-        threads = [await house.storage.async_whole_thread(key) for key in keys]
+        threads = [await async_whole_thread(house.storage, key) for key in keys]
         exported["threads"] = [
             thread_to_dict(_seen(thread, caller))
             for thread in threads
@@ -237,7 +238,7 @@ async def _async_plan(house: House, found: _Import, *, replacing: bool) -> _Plan
             if gone := tuple(key for key in here_keys if (scope, key) not in told):
                 plan.forget[scope] = gone
     for thread in found.threads:
-        here_thread = await house.storage.async_whole_thread(thread.key)
+        here_thread = await async_whole_thread(house.storage, thread.key)
         if replacing or not (here_thread.turns or here_thread.leaving or here_thread.summary):
             plan.threads.append(thread)
         else:

@@ -136,7 +136,7 @@ def segment_from_dict(data: object) -> tuple[Segment, int]:
     """
     found = _Segment.model_validate(data)
     turns, lost = turns_from(found.turns)
-    return Segment(key=ArchiveKey.parse(found.key), turns=turns), lost
+    return Segment(key=ArchiveKey.parse(found.key)).holding(turns), lost
 
 
 def _size(turn: TurnRecord) -> int:

@@ -7,7 +7,6 @@ nothing else with it. A change is on the disk within a second, even if changes n
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from itertools import batched
 from typing import Any, Final
@@ -19,11 +18,10 @@ from .context import ContextStore
 from .disk import Disk
 from .files import file_name
 from .kept import Dump, Kept
-from .moving import shifted
 from .problems import Kind, StorageProblem
 from .scopes import ScopeKey
 from .thread_file import thread_from_dict, thread_to_dict
-from .transcript import Thread, ThreadKey, TurnRecord, free_of
+from .transcript import Thread, ThreadKey, free_of
 
 MAX_FLEETING: Final = 100
 """Threads of single conversations: they are never on the disk."""
@@ -202,38 +200,6 @@ class MemoryStorage:
             self._threads.pop(name, None)
             await self._disk.async_remove(Kind.THREADS, name)
         await self.archive.async_remove(key)
-
-    async def async_whole_thread(self, key: ThreadKey) -> Thread:
-        """Return a thread with all that is archived of it among what leaves it."""
-        thread = await self.async_load_thread(key)
-        turns = {turn.id: turn for turn in await self.archive.async_turns(key)}
-        turns |= {turn.id: turn for turn in thread.leaving}
-        return replace(thread, leaving=tuple(t for t in turns.values() if not thread.turn(t.id)))
-
-    async def async_join_archives(self, older: ThreadKey, key: ThreadKey) -> None:
-        """Give a thread what is archived of an older one, too, as `moving.merged` numbers it."""
-        shift = partial(shifted, by=(await self.async_load_thread(older)).next_number - 1)
-        await self.archive.async_revise(lambda _: shift, (key,))
-        await self.archive.async_move(older, key)
-
-    async def async_archive(self, key: ThreadKey, now: datetime) -> None:
-        """Move what a summary stands for into the archive, if there is any. It must be loaded.
-
-        Whatever cannot be written stays in the thread, and is tried again the next time. What is
-        never on the disk stays in memory.
-        """
-        name = file_name(key)
-
-        def leaving() -> tuple[TurnRecord, ...]:
-            thread = self._threads.get(name)
-            return thread.leaving if thread else ()
-
-        if not key.scope.durable or not leaving():
-            return
-        kept = await self.archive.async_add(key, leaving, now)
-        if kept and (thread := self._threads.get(name)):
-            left = tuple(turn for turn in thread.leaving if turn.id not in kept)
-            self.save_thread(replace(thread, leaving=left))
 
     async def async_thread_keys(self) -> tuple[ThreadKey, ...]:
         """Return the keys of all threads of which anything is on the disk or in memory, sorted."""

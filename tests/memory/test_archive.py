@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -173,10 +174,10 @@ def test_an_archive_that_cannot_be_written_loses_nothing(home: Home) -> None:
     home.say(*(said(number) for number in range(30)))
     write = Store._async_write_data
 
-    async def full(store: Store[object], data: dict[str, object]) -> None:
+    async def full(store: Store[dict[str, Any]], data: dict[str, Any]) -> None:
         if "/archive/" in store.path:
             raise OSError("no space left")
-        await write(store, data)  # type: ignore[arg-type]
+        await write(store, data)
 
     with patch.object(Store, "_async_write_data", full):
         home.summarize()

@@ -18,7 +18,7 @@ from custom_components.realtime_assist.memory.segments import (
     segment_to_dict,
     too_much,
 )
-from custom_components.realtime_assist.memory.transcript import ThreadKey
+from custom_components.realtime_assist.memory.transcript import ThreadKey, TurnRecord
 
 from .history import KEY, thread, turn, turns
 
@@ -44,9 +44,9 @@ def test_what_is_no_key_is_refused(text: str) -> None:
 
 
 @given(st.lists(turns(), max_size=3))
-def test_a_segment_is_read_back(some: list[object]) -> None:
+def test_a_segment_is_read_back(some: list[TurnRecord]) -> None:
     """Whatever was said is the same after a restart."""
-    made = thread(*(replace(each, id=str(n)) for n, each in enumerate(some)))  # type: ignore[type-var]
+    made = thread(*(replace(each, id=str(n)) for n, each in enumerate(some)))
     segment = Segment(key=NOVEMBER).holding(made.turns)
     assert segment_from_dict(segment_to_dict(segment)) == (segment, 0)
 

@@ -115,7 +115,7 @@ class Machine:
         now = self.seconds
         for task in asyncio.all_tasks(self._loop):
             task._log_destroy_pending = False  # type: ignore[attr-defined]  # it is meant
-            self._killed += [task, task.get_coro()]
+            self._killed.extend((task, task.get_coro()))
         self._loop.close()
         self.hass = self._start(now)
 

@@ -22,6 +22,7 @@ from .config import SessionConfig
 from .errors import CannotConnect, ConnectionLost, NotRealtime, RealtimeError
 from .events import Event
 from .model import Handshake, RealtimeModel
+from .repeats import Repeats
 
 HANDSHAKE_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 20.0
@@ -50,6 +51,8 @@ class Connection:
         self._close_reason = ""
         self.dropped_frames = 0
         self.received_frames = 0
+        self.repeated_frames = 0
+        self._repeats = Repeats()
 
     @classmethod
     async def open(
@@ -121,6 +124,8 @@ class Connection:
             message = await self._socket.receive()
             self.received_frames += 1
             match message.type:
+                case aiohttp.WSMsgType.TEXT if self._repeats.has(message.data):
+                    self.repeated_frames += 1
                 case aiohttp.WSMsgType.TEXT:
                     for event in self._model.decode(message.data):
                         handle(event)

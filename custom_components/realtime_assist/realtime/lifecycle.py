@@ -181,6 +181,7 @@ class Lifecycle(ConductorHost):
         if self._link is not None:
             if (connection := self._link.connection) is not None:
                 self.dropped["sent_frames"] += connection.dropped_frames
+                self.dropped["repeated_frames"] += connection.repeated_frames
             self._link.drop()
             self._link = None
 

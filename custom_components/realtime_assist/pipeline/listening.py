@@ -73,21 +73,22 @@ async def _words_of(turn: Turn, stream: AsyncIterable[bytes], *, respond: bool) 
 
 async def _hear(turn: Turn, stream: AsyncIterable[bytes]) -> None:
     """Stream the speech until Home Assistant ends it, or the provider hears its end."""
-    if turn.assistant.options.turn_detection is TurnDetection.HOME_ASSISTANT:
-        await _pump(turn, stream)
-        return
     pump = asyncio.ensure_future(_pump(turn, stream))
-    ended = asyncio.ensure_future(turn.exchange.speech_ended())
+    waits: list[asyncio.Future[object]] = [pump, asyncio.ensure_future(turn.leaving.wait())]
+    ours = turn.assistant.options.turn_detection is TurnDetection.HOME_ASSISTANT
+    if not ours:
+        waits.append(asyncio.ensure_future(turn.exchange.speech_ended()))
     try:
-        await asyncio.wait((pump, ended), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         if pump.done():
+            pump.result()
+        if pump.done() and not ours:
             # The satellite stopped by itself; the provider has its own time to notice.
-            await pump
-            await ended
+            await asyncio.wait(waits[1:], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (pump, ended):
+        for task in waits:
             task.cancel()
-        await asyncio.gather(pump, ended, return_exceptions=True)
+        await asyncio.gather(*waits, return_exceptions=True)
 
 
 async def _pump(turn: Turn, stream: AsyncIterable[bytes]) -> None:

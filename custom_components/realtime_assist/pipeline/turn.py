@@ -10,6 +10,7 @@ claimed when the pipeline's task ends is cancelled and stored nowhere.
 """
 
 import asyncio
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 
 from ..memory.transcript import Source, TurnRecord
+from ..realtime.errors import ConnectionLost
 from .book import async_book
 from .context import current_turn
 from .early import Route
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
     from ..realtime.exchange import Exchange
 
 __all__ = ("Turn", "async_close_turns", "async_open_turns", "current_turn")
+
+
+LEAVE_SECONDS: Final = 3.0
+"""How long an assistant that goes away waits for what is said last."""
 
 
 class Turn:
@@ -73,6 +79,9 @@ class Turn:
         self.tools: TurnTools | None = None
         self.stopped = asyncio.Event()
         """Set when nothing more of the answer is wanted."""
+        self.leaving = asyncio.Event()
+        """Set when its assistant goes away: what was said so far has to do."""
+        self._handed_over = asyncio.Event()
         self._apology: asyncio.Future[str | None] = hass.loop.create_future()
         self._words = ""
         self._local: str | None = None
@@ -146,6 +155,7 @@ class Turn:
 
     def played_out(self) -> None:
         """Note that all audio was handed over: from here on only time and the satellite tell."""
+        self._handed_over.set()
         if self.playout is None or self._ending is not None:
             return
         now = self.hass.loop.time()
@@ -227,6 +237,20 @@ class Turn:
         """End it: all that was said was heard, as far as anybody can tell."""
         if self._ending is None:
             self._end(self._record(None))
+
+    async def leave(self) -> None:
+        """Come to an end that is heard, since the assistant goes away: with an apology, if need be.
+
+        Home Assistant takes the rest of a run from our engines, and they are gone soon.
+        """
+        self.exchange.fail(ConnectionLost("closed"))
+        self.leaving.set()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await asyncio.wait((self._task or self._apology,))
+                if self.speaking:
+                    await self._handed_over.wait()
+        await self.stop()
 
     async def stop(self) -> None:
         """End it now: its assistant goes away."""
@@ -323,6 +347,5 @@ def async_open_turns(hass: HomeAssistant) -> tuple[Turn, ...]:
 
 async def async_close_turns(hass: HomeAssistant, subentry_id: str) -> None:
     """Close the turns of an assistant that goes away; what was heard of them is kept."""
-    for turn in async_book(hass).turns:
-        if turn.assistant.subentry_id == subentry_id:
-            await turn.stop()
+    turns = async_book(hass).turns
+    await asyncio.gather(*(t.leave() for t in turns if t.assistant.subentry_id == subentry_id))

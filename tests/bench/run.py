@@ -8,12 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from . import memory, recall, retention
+from . import chaos, memory, recall, retention
 from .report import Figure, Reporter
 
 type Bench = Callable[[], Iterator[Figure]]
 
 BENCHES: Final[dict[str, Bench]] = {
+    "chaos": chaos.figures,
     "memory": memory.figures,
     "recall": recall.figures,
     "retention": retention.figures,

@@ -1,0 +1,1 @@
+"""Turns in which something goes wrong, at a random event of each."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.components.stt import SpeechResult, SpeechResultState
 from homeassistant.components.websocket_api import current_connection
@@ -74,7 +74,7 @@ async def _words_of(turn: Turn, stream: AsyncIterable[bytes], *, respond: bool) 
 async def _hear(turn: Turn, stream: AsyncIterable[bytes]) -> None:
     """Stream the speech until Home Assistant ends it, or the provider hears its end."""
     pump = asyncio.ensure_future(_pump(turn, stream))
-    waits: list[asyncio.Future[object]] = [pump, asyncio.ensure_future(turn.leaving.wait())]
+    waits: list[asyncio.Future[Any]] = [pump, asyncio.ensure_future(turn.leaving.wait())]
     ours = turn.assistant.options.turn_detection is TurnDetection.HOME_ASSISTANT
     if not ours:
         waits.append(asyncio.ensure_future(turn.exchange.speech_ended()))

@@ -69,11 +69,13 @@ def test_what_is_known_is_kept() -> None:
 @pytest.mark.parametrize(
     ("data", "limit"),
     [
-        ({}, 128_000),
-        ({"model": "gpt-realtime-2.1-mini"}, 128_000),
-        ({"model": "gpt-realtime-1.5"}, 32_000),
-        ({"model": "a-model-of-mine"}, 32_000),
+        ({}, 96_000),
+        ({"model": "gpt-realtime-2.1-mini"}, 96_000),
+        ({"model": "gpt-realtime-1.5"}, 27_904),
+        ({"model": "a-model-of-mine"}, 27_904),
         ({"context_tokens": 9_000}, 9_000),
+        ({"context_tokens": 900_000}, 96_000),
+        ({"context_tokens": 900_000, "model": "a-model-of-mine"}, 900_000),
     ],
 )
 def test_how_much_a_session_holds(data: dict[str, Any], limit: int) -> None:

@@ -29,6 +29,7 @@ from .const import (
     PROVIDER_OPENAI,
     SUBENTRY_ASSISTANT,
 )
+from .models import MODELS, model_facts
 
 DEFAULT_NAME: Final = "Realtime Assist"
 DEFAULT_MODEL: Final = "gpt-realtime-2.1"
@@ -41,10 +42,6 @@ Speak as people do: short sentences, no lists, no markup.
 Say only what you know or were told, and say so when you do not know.
 Answer in the language in which you were spoken to.
 """
-
-_LARGE_CONTEXT: Final = 128_000
-_SMALL_CONTEXT: Final = 32_000
-_LARGE_MODELS: Final = ("gpt-realtime-2", "gpt-realtime-mini-2025-12-15")
 
 
 class TurnDetection(StrEnum):
@@ -136,10 +133,15 @@ class AssistantOptions:
 
     @property
     def context_limit(self) -> int:
-        """Tokens that a session can hold: as chosen, else as known of the model, else a guess."""
-        if self.context_tokens:
-            return self.context_tokens
-        return _LARGE_CONTEXT if self.model.startswith(_LARGE_MODELS) else _SMALL_CONTEXT
+        """Tokens that a session can hold: as chosen, else as known of the model, else a guess.
+
+        More than the model can hold is not held, whatever was chosen, if the model is known.
+        """
+        room = model_facts(self.model).room
+        if not self.context_tokens:
+            return room
+        known = self.model in MODELS
+        return min(self.context_tokens, room) if known else self.context_tokens
 
 
 def default_assistant(model: str | None = None) -> ConfigSubentryData:

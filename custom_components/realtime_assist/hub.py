@@ -28,6 +28,7 @@ from .projection import Projection
 from .realtime.model import RealtimeModel
 from .realtime.verbatim import speech_audio
 from .satellite_entities import SatelliteEntities
+from .usage_log import UsageLog
 
 type RealtimeAssistConfigEntry = ConfigEntry[Hub]
 
@@ -41,6 +42,7 @@ class Hub:
         self.entry = entry
         self.house = house
         self.satellite_entities: Final = SatelliteEntities(hass, entry)
+        self.provider: Final[str] = entry.data.get(CONF_PROVIDER, PROVIDER_OPENAI)
         self.model: RealtimeModel = Account.from_data(entry.data).adapter()
         self.assistants = {
             subentry.subentry_id: Assistant(self, subentry)
@@ -94,9 +96,8 @@ class Assistant:
         self.hub = hub
         self.subentry_id: Final = subentry.subentry_id
         self.title: Final = subentry.title
-        self.options: Final = AssistantOptions.from_subentry(
-            subentry.data, hub.entry.data.get(CONF_PROVIDER, PROVIDER_OPENAI)
-        )
+        self.options: Final = AssistantOptions.from_subentry(subentry.data, hub.provider)
+        self.usage: Final = UsageLog()
         self._satellites: dict[str, Projection] = {}
         self._passing: set[Projection] = set()
 

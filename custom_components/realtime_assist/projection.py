@@ -4,25 +4,23 @@
 tells what happened (`begin`, `fix`, `closed`). Neither learns of the other.
 """
 
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.core import callback
-from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
-from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 
-from .assistant import DEFAULT_PROMPT
 from .items import FACTS, RECAP, Composition, DesiredItem, View, meanwhile_key, note, outcome_key
-from .memory.compose import ENVELOPE_INSTRUCTIONS, compose, note_body
+from .memory.compose import compose, note_body
 from .memory.scopes import Scope, ScopeKey
 from .memory.transcript import Thread, ThreadKey, TurnRecord
+from .metering import SessionMeter
 from .pipeline.origin import Origin, now_note
 from .pipeline.tools import ToolSet, async_tool_set
+from .prefix import async_prompt, async_report_size, instructions, prefix_tokens
 from .realtime.config import SessionConfig
 from .realtime.exchange import Exchange
 from .realtime.replies import Call
@@ -33,8 +31,6 @@ from .talk import Talk
 if TYPE_CHECKING:
     from .hub import Assistant
     from .pipeline.turn import Turn
-
-_LOGGER: Final = logging.getLogger(__name__)
 
 _IDLE_SECONDS: Final = 300.0
 """By then a provider has nothing cached any more: a new session costs no more than the old."""
@@ -83,6 +79,15 @@ class Projection:
         self._told = self._thread
         """The thread as it was when the session opened."""
         self._places: dict[str, _Place] = {}
+        self.meter = SessionMeter(
+            options=assistant.options,
+            provider=assistant.hub.provider,
+            believed=assistant.model.capabilities.reports_context,
+            log=assistant.usage,
+            thread=lambda: self.key,
+            summarise=self._summarise,
+            start_task=assistant.hub.start_task,
+        )
         self.session = RealtimeSession(
             http=async_get_clientsession(assistant.hub.hass),
             model=assistant.model,
@@ -90,7 +95,9 @@ class Projection:
             start_task=assistant.hub.start_task,
             idle_seconds=min(timeout, _IDLE_SECONDS),
             time=time.time,
+            meter=self.meter,
         )
+        self.meter.session = self.session
 
     # What the session asks.
 
@@ -102,9 +109,11 @@ class Projection:
             self._assistant.hub.hass, options.llm_hass_api, origin=self.origin
         )
         self._report_left_out(self.tools.left_out)
-        return SessionConfig(
+        hass, subentry_id = self._assistant.hub.hass, self._assistant.subentry_id
+        prompt = async_prompt(hass, options.prompt, subentry_id)
+        config = SessionConfig(
             model=options.model,
-            instructions=self._instructions(self.tools.prompt),
+            instructions=instructions(prompt, self.tools.prompt, self._language),
             tools=self.tools.specs,
             voice=options.voice,
             audio=not self._text,
@@ -112,6 +121,9 @@ class Projection:
             language=self._language,
             turn_detection=options.turn_detection,
         )
+        self.meter.prefix_tokens = prefix_tokens(config)
+        async_report_size(hass, subentry_id, self._assistant.title, self.meter.prefix_tokens)
+        return config
 
     def fresh_view(self) -> View:
         """Return the view of a session that opens now: its recap tells all that the thread has."""
@@ -172,6 +184,7 @@ class Projection:
             self._keep(record, place)
             self._house.context.new_turn(place.visible, turn_id)
         self.session.settle(turn_id)
+        self.meter.look()
 
     def _keep(self, record: TurnRecord, place: _Place) -> None:
         """Let a turn join its thread, or only this session where nothing is remembered."""
@@ -200,6 +213,12 @@ class Projection:
         if other:
             self._alone = Thread(key=key)
             self.session.restart()
+
+    async def _summarise(self) -> None:
+        """Summarise the thread now, before the session goes on in another one."""
+        if self.origin.remember:
+            tokens = self._assistant.options.resume_tokens
+            await self._house.compaction.async_compact(self.key, tokens)
 
     async def release(self) -> None:
         """End a session that was for one turn only."""
@@ -273,25 +292,3 @@ class Projection:
         tag = self._assistant.options.language or self.origin.language or ""
         code = tag.replace("_", "-").partition("-")[0].lower()
         return code if len(code) == 2 and code.isalpha() else None  # noqa: PLR2004
-
-    def _instructions(self, api_prompt: str) -> str:
-        """Return the prefix of every session here; what changes with the turn is never in it."""
-        parts = [self._prompt(), api_prompt, ENVELOPE_INSTRUCTIONS]
-        if self._language:
-            parts.append(f"You are spoken to in the language '{self._language}'; answer in it.")
-        return "\n\n".join(part.strip() for part in parts if part.strip())
-
-    def _prompt(self) -> str:
-        hass = self._assistant.hub.hass
-        try:
-            return str(
-                Template(self._assistant.options.prompt, hass).async_render(
-                    {"ha_name": hass.config.location_name}, parse_result=False
-                )
-            )
-        except TemplateError:
-            _LOGGER.warning(
-                "The prompt template of assistant %s cannot be rendered; using the default",
-                self._assistant.subentry_id,
-            )
-            return DEFAULT_PROMPT

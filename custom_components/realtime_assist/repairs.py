@@ -26,6 +26,8 @@ class Issue(StrEnum):
 
     API_NOT_ALLOWED = "api_not_allowed"
     """Placeholders: assistant, api."""
+    LONG_PREFIX = "long_prefix"
+    """Placeholders: assistant, tokens, limit."""
     MEMORY_LEFT_BEHIND = "memory_left_behind"
     """Placeholders: name. Fixable, and still shown after a restart."""
     MEMORY_ACTION_REPLACED = "memory_action_replaced"

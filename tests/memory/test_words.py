@@ -4,10 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.realtime_assist.memory.usage import (
-    estimate_audio_tokens,
-    estimate_tokens,
-)
+from custom_components.realtime_assist.memory.usage import estimate_tokens
 from custom_components.realtime_assist.memory.words import cut_at_word, indented, shorten
 
 
@@ -75,12 +72,6 @@ def test_tokens_are_estimated_by_script(text: str, tokens: int) -> None:
 def test_estimates_add_up(first: str, second: str) -> None:
     """Parts that fit a budget fit it together."""
     assert estimate_tokens(first + second) <= estimate_tokens(first) + estimate_tokens(second)
-
-
-def test_speech_costs_by_the_second() -> None:
-    """What a session of speech costs can be told before the bill comes."""
-    assert estimate_audio_tokens(heard_ms=1000, said_ms=1000) == 30
-    assert estimate_audio_tokens(heard_ms=1) == 1
 
 
 @given(text=st.text())

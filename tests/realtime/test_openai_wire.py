@@ -284,9 +284,44 @@ def test_usage_is_read_where_it_is() -> None:
         event = one("response.done", **frame)
         assert isinstance(event, ResponseDone)
         assert event.usage == known
+    details = {
+        "text_tokens": 60,
+        "audio_tokens": 27,
+        "image_tokens": 13,
+        "cached_tokens": 64,
+        "cached_tokens_details": {"text_tokens": 32, "audio_tokens": 0, "image_tokens": None},
+    }
+    event = one("response.done", response={"usage": {"input_token_details": details}})
+    assert isinstance(event, ResponseDone)
+    assert event.usage == Usage(
+        input_text_tokens=60,
+        input_audio_tokens=27,
+        input_image_tokens=13,
+        cached_tokens=64,
+        cached_text_tokens=32,
+        cached_audio_tokens=0,
+    )
     event = one("response.done", response={"usage": {"input_tokens": -1, "output_tokens": "many"}})
     assert isinstance(event, ResponseDone)
     assert event.usage == Usage()
+
+
+@pytest.mark.parametrize(
+    ("usage", "known"),
+    [
+        ({"type": "duration", "seconds": 1.5}, Usage(seconds=1.5)),
+        ({"type": "duration", "seconds": -1}, Usage()),
+        ({"type": "tokens", "input_tokens": 12}, Usage(input_tokens=12)),
+        (None, None),
+    ],
+)
+def test_what_a_transcript_cost_is_read(
+    usage: dict[str, object] | None, known: Usage | None
+) -> None:
+    """Writing down what was said is paid for apart, in seconds or in tokens."""
+    event = one(f"{TRANSCRIPTION}.completed", item_id="i", transcript="a", usage=usage)
+    assert isinstance(event, TranscriptDone)
+    assert event.usage == known
 
 
 def test_confidence_is_the_mean_probability() -> None:

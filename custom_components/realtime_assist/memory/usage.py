@@ -1,15 +1,12 @@
 """How many tokens something costs, estimated: every number here is a guess, never a report."""
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 _TWO_BYTES: Final = re.compile("[\u0080-\u07ff]")
 _FOUR_BYTES: Final = re.compile("[\U00010000-\U0010ffff]")
-
-USER_AUDIO_MS_PER_TOKEN: Final = 100
-"""OpenAI's rate for what the user says."""
-REPLY_AUDIO_MS_PER_TOKEN: Final = 50
-"""OpenAI's rate for what the model says."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -28,6 +25,52 @@ def estimate_tokens(text: str) -> int:
     return -(-(plain + 2 * two + 4 * three + 8 * four) // 4)
 
 
-def estimate_audio_tokens(*, heard_ms: int = 0, said_ms: int = 0) -> int:
-    """Return about how many tokens speech costs, in milliseconds of the user's and of ours."""
-    return -(-heard_ms // USER_AUDIO_MS_PER_TOKEN) + -(-said_ms // REPLY_AUDIO_MS_PER_TOKEN)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudioRates:
+    """Tokens for each second of speech. The defaults are OpenAI's (documented: realtime-costs)."""
+
+    heard: float = 10.0
+    """What the user says."""
+    said: float = 20.0
+    """What the model says."""
+
+
+OPENAI_RATES: Final = AudioRates()
+GEMINI_RATES: Final = AudioRates(heard=32.0, said=32.0)
+"""Documented for files; 25 are reported for live sessions, so this is the safe side."""
+
+ITEM_TOKENS: Final = 3
+"""What an item costs beside its words (documented: ten tokens of text may count twelve)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Something that a model reads or says: words, in estimated tokens, and speech in ms."""
+
+    text_tokens: int = 0
+    heard_ms: int = 0
+    said_ms: int = 0
+
+    def audio_tokens(self, rates: AudioRates = OPENAI_RATES) -> int:
+        """Return about how many tokens its speech costs, a begun one of each kind counted whole."""
+        heard = -(-self.heard_ms * rates.heard // 1000)
+        return int(heard - (-self.said_ms * rates.said // 1000))
+
+    def tokens(self, rates: AudioRates = OPENAI_RATES) -> int:
+        """Return about how many tokens all of it costs."""
+        return self.text_tokens + self.audio_tokens(rates)
+
+    @property
+    def audio_seconds(self) -> float:
+        """Return how long its speech is."""
+        return (self.heard_ms + self.said_ms) / 1000
+
+
+def load_of(parts: Iterable[Load]) -> Load:
+    """Return several loads as one."""
+    text = heard = said = 0
+    for part in parts:
+        text += part.text_tokens
+        heard += part.heard_ms
+        said += part.said_ms
+    return Load(text_tokens=text, heard_ms=heard, said_ms=said)

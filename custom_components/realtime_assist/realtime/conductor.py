@@ -37,6 +37,10 @@ class ConductorHost(FloorHost, RouterHost, Protocol):
     def ready(self) -> bool:
         """Whether what a turn needs is loaded: else nothing is committed."""
 
+    @property
+    def full(self) -> bool:
+        """Whether the conversation presses hard against a limit, and a recap of it is ready."""
+
     def renew(self, reason: str) -> None:
         """Begin a new session now."""
 
@@ -106,7 +110,7 @@ class Conductor:
             if self.link.dropped:
                 return
         if self.dirty and not self.floor.busy:
-            self._reconcile(Gate())
+            self._reconcile(Gate(hard=self._host.full))
 
     def stop(self, exchange: Exchange, heard_ms: int | None) -> None:
         """End a turn's answer: what was heard stays, cut; or nothing of the turn does."""

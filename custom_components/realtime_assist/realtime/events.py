@@ -79,6 +79,25 @@ class ItemCut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens as the provider reports them; None is unknown, not zero. Cached ones are input too."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    input_text_tokens: int | None = None
+    input_audio_tokens: int | None = None
+    input_image_tokens: int | None = None
+    cached_text_tokens: int | None = None
+    cached_audio_tokens: int | None = None
+    cached_image_tokens: int | None = None
+    output_text_tokens: int | None = None
+    output_audio_tokens: int | None = None
+    seconds: float | None = None
+    """Seconds of audio, where a provider counts those (transcription)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptDelta:
     """More of what a user item says. `replaces`: the text so far, not an addition."""
 
@@ -95,6 +114,8 @@ class TranscriptDone:
     text: str | None
     confidence: float | None = None
     """0 to 1, the mean probability of its tokens where the provider tells; None if it does not."""
+    usage: Usage | None = None
+    """What it cost to write it down, where the provider tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,17 +182,6 @@ class ResponseStatus(StrEnum):
     CANCELLED = "cancelled"
     INCOMPLETE = "incomplete"
     FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens as the provider reports them; None is unknown, not zero."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cached_tokens: int | None = None
-    input_audio_tokens: int | None = None
-    output_audio_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from .flight import Flight
 from .hearing import How
 from .ledger import Ledger
 from .link import Link
+from .metering import Purpose, Spent
 from .retry import Retry
 from .strangers import Strangers
 from .timers import Timers
@@ -49,6 +50,9 @@ class FloorHost(Protocol):
 
     def advance(self) -> None:
         """Do what has become legal."""
+
+    def spent(self, spent: Spent) -> None:
+        """Learn what a response used, or a transcript."""
 
     def start_anew(self, exchange: Exchange | None, reason: str, error: RealtimeError) -> None:
         """Leave the session: another one, once for this exchange and reason, else it fails."""
@@ -191,6 +195,8 @@ class Floor:
                 flight.assembly.item(event)
             case TextDelta():
                 flight.assembly.text(event)
+                if not event.spoken:
+                    self.ledger.wrote(event.item_id, event.text)
             case CallDone():
                 flight.assembly.call(event)
             case AudioDelta():
@@ -200,11 +206,14 @@ class Floor:
 
     def done(self, event: ResponseDone) -> None:
         """Take the end of a response: the wire is free again."""
-        if self._strangers.ended(event.response_id):
-            return
+        again = self._strangers.is_past(event.response_id)
+        stranger = self._strangers.ended(event.response_id)
         flight = self.flight
-        if flight is None or flight.response_id not in {None, event.response_id}:
+        if stranger or flight is None or flight.response_id not in {None, event.response_id}:
+            if not again:
+                self._host.spent(Spent(purpose=Purpose.ASIDE, usage=event.usage))
             return
+        self._host.spent(flight.spent(event))
         self._land()
         if flight.dropped:
             return

@@ -23,6 +23,8 @@ class _Changes(TypedDict, total=False):
     state: ItemState
     open: bool
     turn_id: str | None
+    received_ms: float
+    text: str
 
 
 class Holdings:
@@ -82,7 +84,28 @@ class Holdings:
     def received(self, item_id: str, ms: float) -> None:
         """Count milliseconds of audio that arrived for a reply."""
         if item := self._items.get(item_id):
-            self._items[item_id] = replace(item, received_ms=item.received_ms + ms)
+            self._change(item_id, received_ms=item.received_ms + ms)
+
+    def spoken(self, item_id: str, ms: float) -> None:
+        """Take it that the user has said `ms` milliseconds in a turn, this item the last of it."""
+        if (item := self._items.get(item_id)) is None:
+            return
+        before = (
+            other.received_ms
+            for other in self._items.values()
+            if other.turn_id == item.turn_id and other is not item and not other.is_reply
+        )
+        self._change(item_id, received_ms=max(0.0, ms - sum(before)))
+
+    def wrote(self, item_id: str, text: str) -> None:
+        """Add words that the model wrote into an item."""
+        if item := self._items.get(item_id):
+            self._change(item_id, text=item.text + text)
+
+    def called(self, call_id: str, text: str) -> None:
+        """Take the words that a call consists of: its name and its arguments."""
+        if item := self._call(call_id):
+            self._change(item.remote_id, text=text)
 
     def settle(self, turn_id: str) -> None:
         """Close a turn: its items are not open any more, and what nobody claimed is an orphan."""

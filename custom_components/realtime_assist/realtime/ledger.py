@@ -246,6 +246,7 @@ class Ledger(Holdings):
             state=ItemState.SENT if self.caps.acks else ItemState.HELD,
             open=turn_id is not None and turn_id not in self._settled,
             turn_id=turn_id,
+            text=wanted.body,
         )
         self._counts["superseded"] += wanted.key in same
 

@@ -22,6 +22,7 @@ from .events import Event
 from .exchange import Exchange, Stage
 from .keeper import Keeper, SessionSource
 from .link import Link
+from .metering import Meter, Spent
 from .model import RealtimeModel
 from .timers import Timers
 
@@ -42,13 +43,14 @@ type StartTask = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 class Lifecycle(ConductorHost):
     """The links of a session, one after another, and the turns that go from one to the next."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what a session is given, passed on
         self,
         http: aiohttp.ClientSession,
         model: RealtimeModel,
         source: SessionSource,
         start_task: StartTask,
         time: Callable[[], float],
+        meter: Meter,
     ) -> None:
         """Begin closed; `time` gives seconds since the epoch."""
         self.last_failure: RealtimeError | None = None
@@ -59,6 +61,7 @@ class Lifecycle(ConductorHost):
         self._http = http
         self._model = model
         self._source = source
+        self._meter = meter
         self._start_task = start_task
         self._time = time
         self._repairs: deque[float] = deque(maxlen=REPAIRS_PER_HOUR)
@@ -114,6 +117,17 @@ class Lifecycle(ConductorHost):
             self._lost(error, again=True, was_open=link.connection is not None)
 
     # What is found out over a link
+
+    @property
+    @override
+    def full(self) -> bool:
+        """Whether the conversation presses hard against a limit, and a recap of it is ready."""
+        return self._meter.full
+
+    @override
+    def spent(self, spent: Spent) -> None:
+        """Let the meter know what was used."""
+        self._meter.spent(spent)
 
     @override
     def configured(self) -> None:
@@ -178,6 +192,7 @@ class Lifecycle(ConductorHost):
         if self._conductor is not None:
             self._conductor.close()
             self._conductor = None
+            self._meter.emptied()
         if self._link is not None:
             if (connection := self._link.connection) is not None:
                 self.dropped["sent_frames"] += connection.dropped_frames

@@ -65,6 +65,8 @@ class Capabilities:
     """Sample rate in Hz of the PCM16 mono audio that we get."""
     commit_min_ms: int = 100
     """A shorter commit is refused (`input_audio_buffer_commit_empty`)."""
+    reports_context: bool = True
+    """Reported input is all that the session holds (xAI: only what was added since)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

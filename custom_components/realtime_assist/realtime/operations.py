@@ -1,6 +1,6 @@
 """The words of the ledger: what is held, and what may be asked of the provider."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ..items import EVERYBODY, Audience, DesiredItem, Form
@@ -56,7 +56,9 @@ class LedgerItem:
     turn_id: str | None = None
     """The turn in which it was born, or whose typed words it is."""
     received_ms: float = 0.0
-    """Milliseconds of its audio that have arrived here."""
+    """Milliseconds of its audio: of a reply what has arrived here, of speech what was sent."""
+    text: str = field(default="", repr=False)
+    """The words in it, as far as they are no speech: a model reads them. Never logged."""
 
     @property
     def is_note(self) -> bool:

@@ -38,6 +38,7 @@ from .floor import Floor
 from .ledger import Ledger
 from .link import Link, Owner
 from .listening import Ended
+from .metering import Purpose, Spent
 
 MAX_EARLY: Final = 8
 """Items whose words may wait for their turn."""
@@ -65,6 +66,9 @@ class RouterHost(Protocol):
     def response_ended(self, event: ResponseDone) -> None:
         """Learn that a response has ended."""
 
+    def spent(self, spent: Spent) -> None:
+        """Learn what a response used, or a transcript."""
+
 
 class Router:
     """Passes on the events of one link."""
@@ -86,7 +90,11 @@ class Router:
         match event:
             case AudioDelta() | TextDelta() | CallDone() | ReplyItem():
                 self._floor.reply(event)
-            case TranscriptDelta() | TranscriptDone():
+            case TranscriptDelta():
+                self._transcript(event)
+            case TranscriptDone():
+                if event.usage is not None:
+                    self._host.spent(Spent(purpose=Purpose.TRANSCRIPT, usage=event.usage))
                 self._transcript(event)
             case SpeechStarted(item_id):
                 self._speech_started(item_id)
@@ -131,6 +139,7 @@ class Router:
 
     def _bind(self, item_id: str, exchange: Exchange) -> None:
         self._ledger.bind_user(item_id, exchange.turn_id)
+        self._ledger.spoken(item_id, exchange.recording.ms)
         self._speakers = {i: e for i, e in self._speakers.items() if not e.closed}
         self._speakers[item_id] = exchange
         exchange.hearing.bind(item_id)

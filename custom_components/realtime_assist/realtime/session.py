@@ -49,7 +49,9 @@ from .exchange import Exchange, Host, Stage
 from .keeper import SessionSource
 from .lifecycle import StartTask
 from .link import internal
+from .metering import Meter, NoMeter
 from .model import RealtimeModel
+from .operations import LedgerItem
 from .refresh import Refresh, Refreshed, RefreshState
 from .replies import Call
 from .upkeep import REFRESH, Upkeep
@@ -84,13 +86,14 @@ class RealtimeSession(Upkeep, Host):
         start_task: StartTask,
         idle_seconds: float,
         time: Callable[[], float],
+        meter: Meter | None = None,
     ) -> None:
         """Begin closed.
 
         `start_task` starts a coroutine under a name and owns the task; `time` gives seconds since
         the epoch; after `idle_seconds` without a turn the socket is closed.
         """
-        super().__init__(http, model, source, start_task, time)
+        super().__init__(http, model, source, start_task, time, meter or NoMeter())
         self._idle_seconds = idle_seconds
         self._refresh: Refresh | None = None
         self._mute = False
@@ -103,6 +106,16 @@ class RealtimeSession(Upkeep, Host):
     def epoch(self) -> int:
         """Number of the session that is open, or comes next."""
         return self._keeper.ledger.epoch
+
+    @property
+    def held(self) -> tuple[LedgerItem, ...]:
+        """What the provider holds, as far as it is known."""
+        return self._keeper.ledger.items
+
+    @property
+    def turns(self) -> int:
+        """How many turns were had in the open session."""
+        return len(self._keeper.ledger.natives)
 
     @property
     def connected(self) -> bool:
@@ -204,6 +217,12 @@ class RealtimeSession(Upkeep, Host):
             self.advance()
         elif self._link is not None:
             self.renew("restart")
+
+    def rebuild(self) -> None:
+        """Begin a new session once nobody is interrupted: what this one holds is not known."""
+        if self._conductor is not None:
+            self._renewal = self._renewal or REFRESH
+            self.boundary()
 
     async def close(self) -> None:
         """End everything: turns, socket and tasks."""

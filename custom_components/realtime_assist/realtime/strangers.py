@@ -52,11 +52,17 @@ class Strangers:
         known = response_id in self._active or response_id in self._isolated
         return known or response_id in self._past
 
+    def is_past(self, response_id: str) -> bool:
+        """Whether the end of a response was told before."""
+        return response_id in self._past
+
     def ended(self, response_id: str) -> bool:
         """Take the end of a response; return whether it was a stranger's, or is told again."""
-        if response_id in self._isolated or response_id in self._past:
+        if response_id in self._past:
             return True
         self._past.append(response_id)
+        if response_id in self._isolated:
+            return True
         self._unseen = False
         if response_id not in self._active:
             return False

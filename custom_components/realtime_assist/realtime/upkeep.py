@@ -19,6 +19,7 @@ from .events import ResponseDone, ResponseStatus
 from .keeper import SessionSource
 from .lifecycle import Lifecycle, StartTask
 from .link import Link, internal
+from .metering import Meter
 from .model import RealtimeModel
 
 _LOGGER = logging.getLogger(__name__)
@@ -27,6 +28,8 @@ EXPIRY_SECONDS: Final = 360.0
 """A session that ends sooner than this is replaced before a turn: answers may take minutes."""
 COLD_SECONDS: Final = 300.0
 """After so long without a response nothing of the conversation is cached any more."""
+PAUSE_SECONDS: Final = 120.0
+"""After so long what comes next is no follow-up, and a long conversation is renewed."""
 PREPARE_SECONDS: Final = 2.5
 """How long a turn in an open session waits for what it needs."""
 REFRESH: Final = "refresh"
@@ -36,18 +39,31 @@ REFRESH: Final = "refresh"
 class Upkeep(Lifecycle):
     """Keeps the session good for the next turn."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what a session is given, passed on
         self,
         http: aiohttp.ClientSession,
         model: RealtimeModel,
         source: SessionSource,
         start_task: StartTask,
         time: Callable[[], float],
+        meter: Meter,
     ) -> None:
         """Begin closed; `time` gives seconds since the epoch."""
-        super().__init__(http, model, source, start_task, time)
+        super().__init__(http, model, source, start_task, time, meter)
+        self._opened_at = time()
         self._responded_at = time()
         self._checking: asyncio.Task[None] | None = None
+
+    @property
+    def age(self) -> float:
+        """Seconds since the open session began, 0 if there is none."""
+        return self._time() - self._opened_at if self._conductor is not None else 0.0
+
+    @override
+    def link_up(self, link: Link) -> None:
+        """Begin the conversation of a link that was just opened."""
+        self._opened_at = self._time()
+        super().link_up(link)
 
     @property
     @override
@@ -82,15 +98,22 @@ class Upkeep(Lifecycle):
         link, conductor = self._link, self._conductor
         if link is None or conductor is None:
             return
+        idle = self._time() - self._responded_at
         left = link.expires_at - self._time() if link.expires_at is not None else EXPIRY_SECONDS
         if link.served and left < EXPIRY_SECONDS:
             self._renewal = "expiring"
-        elif self._time() - self._responded_at > COLD_SECONDS and conductor.is_free():
+        elif idle > PAUSE_SECONDS and self._is_long(conductor):
+            self._renewal = "pressure"
+        elif idle > COLD_SECONDS and conductor.is_free():
             conductor.reconcile_when_cold()
         if self._checking is None and self._conductor is conductor:
             task = self._own(self._compare(link), "realtime session check")
             # Where tasks start eagerly, it may be over before it has a name.
             self._checking = None if task.done() else task
+
+    def _is_long(self, conductor: Conductor) -> bool:
+        """Whether the conversation should go on in a new session, and nobody minds."""
+        return conductor.is_free() and self._keeper.is_settled and self._meter.long
 
     async def _compare(self, link: Link) -> None:
         """Load what a turn needs, and see whether the configuration has changed."""

@@ -40,7 +40,11 @@ _RETENTION: Final = {"type": "retention_ratio", "retention_ratio": 0.8}
 
 _OPENAI: Final = Capabilities(verbatim=Verbatim.SPEECH_ENDPOINT)
 _COMPATIBLE: Final = Capabilities(
-    cut=Cut.REPLACE, ack_ids=False, error_ids=False, note_role=NoteRole.USER
+    cut=Cut.REPLACE,
+    ack_ids=False,
+    error_ids=False,
+    note_role=NoteRole.USER,
+    reports_context=False,
 )
 
 

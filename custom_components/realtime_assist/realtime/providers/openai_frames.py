@@ -103,20 +103,29 @@ class StatusDetails(Wire):
     error: Problem | None = None
 
 
-class Details(Wire):
+class Parts(Wire):
+    """Tokens by what they are of."""
+
+    text_tokens: int | None = None
+    audio_tokens: int | None = None
+    image_tokens: int | None = None
+
+
+class Details(Parts):
     """What kinds of tokens there were."""
 
     cached_tokens: int | None = None
-    audio_tokens: int | None = None
+    cached_tokens_details: Parts = Parts()
 
 
 class UsageReport(Wire):
-    """Tokens of a response."""
+    """Tokens of a response or a transcript, or the seconds of one."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     input_token_details: Details = Details()
     output_token_details: Details = Details()
+    seconds: float | None = None
 
 
 class Response(Wire):

@@ -118,6 +118,7 @@ def _transcript_done(frame: Frame) -> tuple[Event, ...]:
             item_id=frame.item_id,
             text=frame.transcript,
             confidence=sum(map(math.exp, known)) / len(known) if known else None,
+            usage=_tokens(frame.usage) if frame.usage is not None else None,
         ),
     )
 
@@ -220,12 +221,21 @@ def _tokens(*reports: UsageReport | None) -> Usage:
     """Return the first report that says anything."""
     for usage in reports:
         if usage is not None and usage.model_fields_set:
+            read, made = usage.input_token_details, usage.output_token_details
+            cached = read.cached_tokens_details
             return Usage(
                 input_tokens=_count(usage.input_tokens),
                 output_tokens=_count(usage.output_tokens),
-                cached_tokens=_count(usage.input_token_details.cached_tokens),
-                input_audio_tokens=_count(usage.input_token_details.audio_tokens),
-                output_audio_tokens=_count(usage.output_token_details.audio_tokens),
+                cached_tokens=_count(read.cached_tokens),
+                input_text_tokens=_count(read.text_tokens),
+                input_audio_tokens=_count(read.audio_tokens),
+                input_image_tokens=_count(read.image_tokens),
+                cached_text_tokens=_count(cached.text_tokens),
+                cached_audio_tokens=_count(cached.audio_tokens),
+                cached_image_tokens=_count(cached.image_tokens),
+                output_text_tokens=_count(made.text_tokens),
+                output_audio_tokens=_count(made.audio_tokens),
+                seconds=_duration(usage.seconds),
             )
     return Usage()
 
@@ -257,6 +267,10 @@ def _limits(frame: Frame) -> tuple[Event, ...]:
 
 def _count(value: int | None) -> int | None:
     return value if value is not None and value >= 0 else None
+
+
+def _duration(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) and value >= 0 else None
 
 
 _AUDIO: Final = frozenset({"response.output_audio.delta", "response.audio.delta"})

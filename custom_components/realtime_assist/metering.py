@@ -18,7 +18,7 @@ from homeassistant.core import callback
 from .assistant import AssistantOptions
 from .memory.gauge import Gauge, Reading
 from .memory.money import response_cost, transcript_cost
-from .memory.pressure import Extent, Level, Pressure, pressure
+from .memory.pressure import HARD, Extent, Level, Pressure, pressure
 from .memory.spending import Kind, Use, completed, reported
 from .memory.transcript import ThreadKey
 from .memory.usage import ITEM_TOKENS, Load, estimate_tokens, load_of
@@ -34,7 +34,7 @@ _LOGGER: Final = logging.getLogger(__name__)
 SUMMARY_SECONDS: Final = 60.0
 """How long a new session under hard pressure waits for a summary."""
 ROOM: Final = 1_000
-"""Tokens that a conversation has, however little a session may hold beyond what it begins with."""
+"""Tokens that are left to talk, however little a session may hold beyond what it begins with."""
 
 
 class Metered(Protocol):
@@ -126,9 +126,10 @@ class SessionMeter(Meter):
     def limits(self) -> Extent:
         """Return what the session may hold at most."""
         tokens = min(self._limit, self.gauge.ceiling or self._limit)
-        begun = round(self.gauge.factor * (self._begun_with or 0))
+        # Else a prefix that fills the session alone would end it after every turn.
+        least = (self.gauge.factor * (self._begun_with or 0) + ROOM) / HARD
         return Extent(
-            tokens=max(tokens, begun + ROOM),
+            tokens=max(tokens, round(least)),
             audio_seconds=self._facts.audio_seconds,
             turns=self._facts.turns,
             age_seconds=self._facts.session_seconds,

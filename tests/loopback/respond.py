@@ -9,7 +9,7 @@ from .brain import Call, Failure, Reply, Request
 from .items import Item
 from .plan import Planner, Step
 from .stream import OutputItem
-from .usage import Prompt, usage_of
+from .usage import Prompt, nothing_used, usage_of
 
 if TYPE_CHECKING:
     from .session import LoopbackSession
@@ -136,6 +136,8 @@ class ResponseRun:
         usage = usage_of(
             self.wanted.prompt, cached, self._planner.text_tokens, self._planner.audio_tokens
         )
+        if self._switches.usage == "zero":
+            usage = nothing_used()
         self.emit("response.done", response=self.wire(status, details, usage))
         self._session.responder.ended(self)
 

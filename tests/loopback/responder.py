@@ -138,7 +138,7 @@ class Responder:
         """Let the oldest items go if the window is full, or return how the response fails."""
         session = self._session
         truncation = config["truncation"]
-        limit = session.context_limit
+        limit = session.window
         if truncation == "disabled":
             if sum(item.tokens() for item in session.conversation.seen()) <= limit:
                 return None

@@ -40,6 +40,8 @@ class LoopbackSession:
         self.brain = setting.brain
         self.clock = setting.clock
         self.switches = setting.switches
+        self.window = setting.context_tokens or model.context - model.output
+        """Input tokens that fit before the oldest items go; a test may shrink it at any time."""
         self.dice = random.Random(setting.seed * 1_000_003 + index)  # noqa: S311 - repeatable
         self.received: list[Json] = []
         self.sent: list[Json] = []
@@ -69,11 +71,6 @@ class LoopbackSession:
     def seen(self) -> list[Item]:
         """The items that a model would see now."""
         return self.conversation.seen()
-
-    @property
-    def context_limit(self) -> int:
-        """The input tokens that fit before the oldest items go."""
-        return self.setting.context_tokens or self.model.context - self.model.output
 
     @property
     def close_code(self) -> int | None:

@@ -139,8 +139,8 @@ class Switches:
         ("audio", "transcript", "part"),
         recorded("openai-*: audio.done, transcript.done, part.done; xAI has another order"),
     )
-    usage: Literal["in_response", "beside_response", "none"] = switch(
-        "in_response", recorded("openai-*; 'beside_response': xai-*; 'none': clones")
+    usage: Literal["in_response", "beside_response", "none", "zero"] = switch(
+        "in_response", recorded("openai-*; 'beside_response': xai-*; 'none': clones, 'zero' too")
     )
     assistant_audio_counted: bool = switch(
         True, assumed("27, 96, 124 audio tokens in three turns leave it open"), True, False

@@ -64,6 +64,12 @@ def cached_tokens(prompt: Prompt, earlier: Prompt | None, switches: Switches, di
     return {"text_tokens": text, "audio_tokens": total - text, "image_tokens": 0}
 
 
+def nothing_used() -> Json:
+    """Return the `usage` object of a server that counts nothing and says so with zeros."""
+    nothing = Prompt(0, 0, ())
+    return usage_of(nothing, {"text_tokens": 0, "audio_tokens": 0, "image_tokens": 0}, 0, 0)
+
+
 def usage_of(prompt: Prompt, cached: Json, text_out: int, audio_out: int) -> Json:
     """Return the `usage` object of a response, in the recorded form."""
     return {

@@ -67,20 +67,19 @@ ACTIONS: Final = {
 
 async def async_setup_services(hass: HomeAssistant) -> None:
     """Register the actions."""
-    house = async_get_house(hass)
     for name, action in ACTIONS.items():
-        _register(hass, house, DOMAIN, name, action)
+        _register(hass, DOMAIN, name, action)
     if hass.services.has_service(MEMORY_DOMAIN, MEMORY_UPDATE):
         return
-    _register(hass, house, MEMORY_DOMAIN, MEMORY_UPDATE, ACTIONS[SERVICE_UPDATE_MEMORY])
+    _register(hass, MEMORY_DOMAIN, MEMORY_UPDATE, ACTIONS[SERVICE_UPDATE_MEMORY])
     await _async_describe_memory_update(hass)
     _watch_memory_update(hass)
 
 
 @callback
-def _register(hass: HomeAssistant, house: House, domain: str, name: str, action: Action) -> None:
+def _register(hass: HomeAssistant, domain: str, name: str, action: Action) -> None:
     async def run(call: ServiceCall) -> ServiceResponse:
-        response = await action.run(house, call)
+        response = await action.run(async_get_house(hass), call)
         return response if call.return_response else None
 
     hass.services.async_register(

@@ -7,6 +7,9 @@ report    how a figure is told
 recall    does a search find what was said?
 locomo    the public conversations that it is measured on
 retention  what of a long talk does a resumed session still know?
+resume    what does it cost to go on after 100, 1,000 and 10,000 turns?
+home      the Home Assistant in which that is measured
+cost      a day in tokens and money, simulated
 memory    what does it cost to remember 100,000 things?
 remembered  what there is to remember
 whole_files  what that is compared with: each scope is one JSON file

@@ -8,15 +8,17 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from . import chaos, memory, recall, retention
+from . import chaos, cost, memory, recall, resume, retention
 from .report import Figure, Reporter
 
 type Bench = Callable[[], Iterator[Figure]]
 
 BENCHES: Final[dict[str, Bench]] = {
     "chaos": chaos.figures,
+    "cost": cost.figures,
     "memory": memory.figures,
     "recall": recall.figures,
+    "resume": resume.figures,
     "retention": retention.figures,
 }
 

@@ -25,7 +25,8 @@ from custom_components.realtime_assist.memory.compression import checkpoint, com
 from custom_components.realtime_assist.memory.render import turn_lines
 from custom_components.realtime_assist.memory.scopes import GLOBAL
 from custom_components.realtime_assist.memory.transcript import Said, Thread, ThreadKey, TurnRecord
-from custom_components.realtime_assist.memory.usage import estimate_audio_tokens, estimate_tokens
+from custom_components.realtime_assist.memory.usage import Load, estimate_tokens
+from custom_components.realtime_assist.models import PRICES_AT, model_facts
 
 from .remembered import ACTS, DAYS, PEOPLE, PLACES, THINGS
 from .report import Figure
@@ -35,8 +36,6 @@ TURNS: Final = 200
 DAYS_BEFORE: Final = 7
 PREFIX: Final = 4200
 """Tokens of Assist's instructions and tools with 100 exposed entities (DESIGN, measured)."""
-INPUT_LIMIT: Final = 96_000
-"""Of gpt-realtime-2.1: 128,000 less what it may answer."""
 KEPT: Final = 0.8
 IDLE: Final = timedelta(minutes=5)
 RESUME_TOKENS: Final = 1500
@@ -51,22 +50,8 @@ RECORDED_SHARE: Final = 0.37
 RECORDINGS: Final = Path(__file__).parents[3] / "shared" / "recordings"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """Dollars for a million tokens."""
-
-    text: float
-    text_cached: float
-    text_out: float
-    audio: float
-    audio_cached: float
-    audio_out: float
-
-
-PRICE: Final = Price(
-    text=4.0, text_cached=0.4, text_out=24.0, audio=32.0, audio_cached=0.4, audio_out=64.0
-)
-"""gpt-realtime-2.1 in November 2026."""
+FACTS: Final = model_facts("gpt-realtime-2.1")
+INPUT_LIMIT: Final = FACTS.room
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,10 +251,13 @@ def _spent(way: Way, day: list[Turn], caches: Caches) -> Day:
 
 def _price(asked: list[Piece], shares: list[float], turn: Turn) -> float:
     """Return the dollars of one turn: its input, and what was said."""
-    dollars = turn.said * PRICE.audio_out
+    prices = FACTS.prices
+    if prices is None:
+        raise OSError(f"the prices of {PRICES_AT} do not know the model")
+    dollars = turn.said * prices.audio_out
     for piece, share in zip(asked, shares, strict=True):
-        dollars += piece.text * ((1 - share) * PRICE.text + share * PRICE.text_cached)
-        dollars += piece.audio * ((1 - share) * PRICE.audio + share * PRICE.audio_cached)
+        dollars += piece.text * ((1 - share) * prices.text_in + share * prices.text_cached)
+        dollars += piece.audio * ((1 - share) * prices.audio_in + share * prices.audio_cached)
     return dollars / 1e6
 
 
@@ -337,8 +325,8 @@ def _turn(chance: random.Random, at: datetime) -> Turn:
     )
     return Turn(
         record=record,
-        heard=estimate_audio_tokens(heard_ms=heard_ms),
-        said=estimate_audio_tokens(said_ms=said_ms),
+        heard=Load(heard_ms=heard_ms).audio_tokens(),
+        said=Load(said_ms=said_ms).audio_tokens(),
     )
 
 

@@ -20,6 +20,7 @@ from .const import (
     PROVIDER_OPENAI,
     SUBENTRY_ASSISTANT,
 )
+from .health import Health
 from .house import House
 from .memory.scopes import GLOBAL, Scope, ScopeKey
 from .memory.transcript import ThreadKey
@@ -41,6 +42,7 @@ class Hub:
         self.hass = hass
         self.entry = entry
         self.house = house
+        self.health: Final = Health(self)
         self.satellite_entities: Final = SatelliteEntities(hass, entry)
         self.provider: Final[str] = entry.data.get(CONF_PROVIDER, PROVIDER_OPENAI)
         self.model: RealtimeModel = Account.from_data(entry.data).adapter()
@@ -75,6 +77,7 @@ class Hub:
 
     async def async_close(self) -> None:
         """End all sessions."""
+        self.health.close()
         await asyncio.gather(*(projection.async_close() for projection in list(self.projections())))
 
 

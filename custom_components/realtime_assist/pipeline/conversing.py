@@ -8,7 +8,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
 from ..memory.transcript import Source
-from ..realtime.errors import AuthenticationFailed
 from .book import async_book
 from .context import current_turn
 from .dismissal import is_dismissal
@@ -62,8 +61,10 @@ async def async_converse(
         turn.conclude(replying.answer.apology)
         if not turn.audio:
             turn.finish()
-    if isinstance(replying.answer.failure, AuthenticationFailed):
-        assistant.hub.entry.async_start_reauth(hass)
+    if (failure := replying.answer.failure) is not None:
+        assistant.hub.health.failed(assistant, failure)
+    elif turn.exchange.record.said:
+        assistant.hub.health.worked(assistant)
     return result
 
 

@@ -108,6 +108,8 @@ async def _result(turn: Turn) -> SpeechResult:
         return SpeechResult(heard.text, SpeechResultState.SUCCESS)
     if turn.route.agent_ours:
         return SpeechResult(MARKER, SpeechResultState.SUCCESS)
+    if (failure := turn.exchange.record.failure) is not None:
+        turn.assistant.hub.health.failed(turn.assistant, failure)
     turn.discard()
     return SpeechResult(None, SpeechResultState.ERROR)
 

@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
 from ..const import DOMAIN
-from ..realtime.errors import AuthenticationFailed, RealtimeError
+from ..realtime.errors import RealtimeError
 from .apology import async_other_voice, fallback_engine
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def async_say_exactly(
     if not text:
         raise HomeAssistantError(translation_domain=DOMAIN, translation_key="nothing_to_say")
     engine = fallback_engine(hass, assistant)
-    spoken = await _provider(hass, assistant, text)
+    spoken = await _provider(assistant, text)
     if spoken is not None:
         return spoken
     if engine is not None:
@@ -65,9 +65,7 @@ async def _remaining(rest: AsyncGenerator[str]) -> str:
         ) from err
 
 
-async def _provider(
-    hass: HomeAssistant, assistant: Assistant, text: str
-) -> tuple[AsyncGenerator[bytes], int] | None:
+async def _provider(assistant: Assistant, text: str) -> tuple[AsyncGenerator[bytes], int] | None:
     """Return the provider's own speech once its first audio is there, None if it has none."""
     try:
         spoken = await assistant.speak_verbatim(text)
@@ -77,8 +75,7 @@ async def _provider(
         first = await anext(audio, b"")
     except RealtimeError as err:
         _LOGGER.warning("The provider's speech endpoint failed: %s", err.code)
-        if isinstance(err, AuthenticationFailed):
-            assistant.hub.entry.async_start_reauth(hass)
+        assistant.hub.health.failed(assistant, err)
         return None
     return (_whole(audio, first), rate) if first else None
 

@@ -131,4 +131,10 @@ async def test_system_health(hass: HomeAssistant) -> None:
     await hass.async_block_till_done()
     info = await get_system_health_info(hass, DOMAIN)
     assert await info.pop("can_reach_provider") == "ok"
-    assert info == {"accounts": 1, "accounts_loaded": 1, "assistants": 1}
+    assert info == {
+        "accounts": 1,
+        "accounts_loaded": 1,
+        "assistants": 1,
+        "tokens_used": 0,
+        "tokens_in_advance": 0,
+    }

@@ -26,6 +26,7 @@ PLATFORMS: Final = (
     Platform.CONVERSATION,
     Platform.EVENT,
     Platform.SELECT,
+    Platform.SENSOR,
     Platform.STT,
     Platform.SWITCH,
     Platform.TTS,

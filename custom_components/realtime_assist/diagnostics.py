@@ -18,6 +18,7 @@ from .hub import RealtimeAssistConfigEntry
 from .items import digest
 from .memory.transcript import Thread
 from .projection import Projection
+from .usage_shown import session_report, total_report
 
 
 async def async_get_config_entry_diagnostics(
@@ -37,6 +38,9 @@ async def async_get_config_entry_diagnostics(
         },
         "assistants": [
             {
+                "usage": total_report(assistants[sub.subentry_id].usage.total)
+                if sub.subentry_id in assistants
+                else None,
                 "options": _options(AssistantOptions.from_subentry(sub.data, account.provider)),
                 "sessions": _sessions(
                     async_get_house(hass),
@@ -83,6 +87,8 @@ def _sessions(house: House, projections: Iterable[Projection]) -> list[dict[str,
             "connected": projection.session.connected,
             "epoch": projection.session.epoch,
             "last_failure": failure.code if (failure := projection.session.last_failure) else None,
+            "context": session_report(projection.meter),
+            "usage": total_report(projection.used),
             "tools": len(projection.tools.specs) if projection.tools else None,
         }
         for projection in projections

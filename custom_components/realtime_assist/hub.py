@@ -24,6 +24,7 @@ from .health import Health
 from .house import House
 from .memory.scopes import GLOBAL, Scope, ScopeKey
 from .memory.transcript import ThreadKey
+from .models import minute_price, model_facts
 from .pipeline.origin import Origin
 from .projection import Projection
 from .realtime.model import RealtimeModel
@@ -100,9 +101,15 @@ class Assistant:
         self.subentry_id: Final = subentry.subentry_id
         self.title: Final = subentry.title
         self.options: Final = AssistantOptions.from_subentry(subentry.data, hub.provider)
+        self.facts: Final = model_facts(self.options.model, hub.provider)
         self.usage: Final = UsageLog()
         self._satellites: dict[str, Projection] = {}
         self._passing: set[Projection] = set()
+
+    @property
+    def minute_price(self) -> float | None:
+        """What a minute of speech costs to write down, in US dollars, None if unknown."""
+        return minute_price(self.options.transcription_model, self.hub.provider)
 
     @property
     def model(self) -> RealtimeModel:

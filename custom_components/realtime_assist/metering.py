@@ -15,14 +15,13 @@ from typing import Any, Final, Protocol, override
 
 from homeassistant.core import callback
 
-from .assistant import AssistantOptions
 from .memory.gauge import Gauge, Reading
 from .memory.money import response_cost, transcript_cost
 from .memory.pressure import HARD, Extent, Level, Pressure, pressure
 from .memory.spending import Kind, Use, completed, reported
 from .memory.transcript import ThreadKey
 from .memory.usage import ITEM_TOKENS, Load, estimate_tokens, load_of
-from .models import minute_price, model_facts
+from .models import ModelFacts
 from .realtime.events import Usage
 from .realtime.lifecycle import StartTask
 from .realtime.metering import Meter, Purpose, Spent
@@ -69,8 +68,9 @@ class SessionMeter(Meter):
     def __init__(  # noqa: PLR0913 - what is known of a session and of its model, all by name
         self,
         *,
-        options: AssistantOptions,
-        provider: str,
+        facts: ModelFacts,
+        limit: int,
+        minute_price: float | None,
         believed: bool,
         log: UsageLog,
         thread: Callable[[], ThreadKey],
@@ -79,17 +79,18 @@ class SessionMeter(Meter):
     ) -> None:
         """Begin with nothing held.
 
-        `believed`: what the provider reports as input is all that it holds.
+        `limit`: tokens that a session may hold. `minute_price`: US dollars for writing down a
+        minute of speech, None if unknown. `believed`: what the provider reports as input is all
+        that it holds.
         """
         self.gauge = Gauge()
-        self.prefix_tokens = 0
-        """Estimated: instructions and tools."""
+        self._prefix_tokens = 0
         self.session: Metered | None = None
         """Set once the session is made: each needs the other."""
-        self._facts: Final = model_facts(options.model, provider)
-        self._limit: Final = options.context_limit
+        self._facts: Final = facts
+        self._limit: Final = limit
         self._believed: Final = believed
-        self._minute_price: Final = minute_price(options.transcription_model, provider)
+        self._minute_price: Final = minute_price
         self._log: Final = log
         self._thread: Final = thread
         self._summarise: Final = summarise
@@ -98,6 +99,17 @@ class SessionMeter(Meter):
         self._summary: asyncio.Task[None] | None = None
         self._ready = False
         """A recap of what is too long was made, or cannot be."""
+
+    @property
+    def prefix_tokens(self) -> int:
+        """Instructions and tools of the session, estimated."""
+        return self._prefix_tokens
+
+    @prefix_tokens.setter
+    def prefix_tokens(self, tokens: int) -> None:
+        if tokens != self._prefix_tokens:
+            self._prefix_tokens = self._log.prefix_tokens = tokens
+            self._log.changed()
 
     # What is shown
 

@@ -16,6 +16,7 @@ from homeassistant.util import dt as dt_util
 from .items import FACTS, RECAP, Composition, DesiredItem, View, meanwhile_key, note, outcome_key
 from .memory.compose import compose, note_body
 from .memory.scopes import Scope, ScopeKey
+from .memory.spending import Total
 from .memory.transcript import Thread, ThreadKey, TurnRecord
 from .metering import SessionMeter
 from .pipeline.origin import Origin, now_note
@@ -80,8 +81,9 @@ class Projection:
         """The thread as it was when the session opened."""
         self._places: dict[str, _Place] = {}
         self.meter = SessionMeter(
-            options=assistant.options,
-            provider=assistant.hub.provider,
+            facts=assistant.facts,
+            limit=assistant.options.context_limit,
+            minute_price=assistant.minute_price,
             believed=assistant.model.capabilities.reports_context,
             log=assistant.usage,
             thread=lambda: self.key,
@@ -241,6 +243,11 @@ class Projection:
     def conversation(self) -> str | None:
         """Return what the conversation that goes on here is known by; None: none does."""
         return None if self._talk.over and not self._places else self._talk.id
+
+    @property
+    def used(self) -> Total:
+        """Return what its thread has used since the assistant was loaded."""
+        return self._assistant.usage.of(self.key)
 
     @property
     def _thread(self) -> Thread:

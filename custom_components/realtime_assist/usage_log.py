@@ -19,6 +19,8 @@ class UsageLog:
     def __init__(self) -> None:
         """Begin with nothing."""
         self.total = Total()
+        self.prefix_tokens: int | None = None
+        """Estimated: instructions and tools of the newest session, None before there was one."""
         self._threads: OrderedDict[ThreadKey, Total] = OrderedDict()
         self._listeners: set[Callable[[], None]] = set()
 

@@ -153,6 +153,11 @@ class Total:
         )
 
     @property
+    def provenance(self) -> Provenance | None:
+        """Return where its numbers come from: reported only if all of them are."""
+        return max((a.provenance for a in self.amounts.values()), key=_WORSE.index, default=None)
+
+    @property
     def tokens(self) -> int | None:
         """Return all tokens in and out, None if nobody knows any."""
         parts = [a.tokens for k in (Kind.INPUT, Kind.OUTPUT) if (a := self.amounts.get(k))]

@@ -1,7 +1,7 @@
 """Finding what is remembered: the search index, and the memory that it is made of.
 
-Nothing is read before somebody searches, and then only what the searcher may see; what the index
-holds already is not entered again.
+Nothing is read before somebody searches, and then only what the searcher may see. What is in the
+index is not even looked at again until it changes.
 """
 
 import asyncio
@@ -17,11 +17,13 @@ from .memory.documents import (
     archive_group,
     entries_group,
     entry_document,
+    is_of_entries,
     segment_documents,
     thread_documents,
     thread_group,
 )
 from .memory.entries import ContextEntry
+from .memory.indexed import Indexed
 from .memory.moving import audiences
 from .memory.scopes import Scope, ScopeKey
 from .memory.search import SearchIndex
@@ -36,15 +38,7 @@ if TYPE_CHECKING:
 _BESIDE: Final = 100
 """Hits that may belong to other scopes than those that are asked for."""
 MAX_ARCHIVED: Final = 20_000
-"""Archived turns in the index: of more than that the oldest are not found."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Entered:
-    """A segment of the archive as it is in the index."""
-
-    changes: int
-    turns: int
+"""Archived turns that are searched: of more than that the oldest are not found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +64,10 @@ class Recollection:
         """Start with an empty index."""
         self._house: Final = house
         self._index: Final = SearchIndex()
-        self._archived: Final[dict[ArchiveKey, _Entered]] = {}
-        """The segments of the archive that are in the index, those last that were used last."""
+        self._indexed: Final = Indexed(self._index)
         self._lock: Final = asyncio.Lock()
         """One search at a time: another's filling would end this one's."""
+        house.context.subscribe(lambda scope: self._indexed.changed(entries_group(scope)))
 
     async def async_find(
         self,
@@ -89,19 +83,18 @@ class Recollection:
         """
         await self._house.storage.async_load_scopes(visible)
         async with self._lock:
-            for scope in visible:
-                held = self._house.context.visible((scope,))
-                await self._index.fill(entries_group(scope), map(entry_document, held))
-            for thread in await self._async_threads(visible):
-                await self._index.fill(thread_group(thread.key), thread_documents(thread))
+            needed = [await self._async_enter_entries(scope) for scope in visible]
+            threads = await self._async_threads(visible)
+            needed += [await self._async_enter_thread(thread) for thread in threads]
             if not query.kinds or Kind.ARCHIVE in query.kinds:
-                await self._async_enter_archive(visible)
+                needed += await self._async_enter_archive(visible)
+            await self._indexed.make_room(needed, await self._async_gone())
             most = limit if within is None else 5 * limit + _BESIDE
             hits = self._index.find(query, visible, now=dt_util.utcnow(), limit=most)
             for scope in visible:
                 if not scope.durable:
                     # Nothing of a conversation outlives it, in an index neither.
-                    self._index.drop(entries_group(scope))
+                    self._indexed.drop(entries_group(scope))
         found = (each for hit in hits if (each := self._found(hit)) is not None)
         fitting = (each for each in found if within is None or each.scope in within)
         return list(islice(fitting, limit))
@@ -123,33 +116,43 @@ class Recollection:
         keys = [key for key in await storage.async_thread_keys() if key.scope in scopes]
         return [await storage.async_load_thread(key) for key in keys]
 
-    async def _async_enter_archive(self, scopes: Collection[ScopeKey]) -> None:
-        """Have the archive of the threads of these scopes in the index, the newest first."""
-        keys = await self._house.storage.archive.async_keys(scopes)
-        room = MAX_ARCHIVED
-        for key in keys:
-            if room <= 0:
-                break
-            room -= await self._async_enter(key)
-        gone = [key for key in self._archived if key.thread.scope in scopes and key not in keys]
-        count = sum(entered.turns for entered in self._archived.values())
-        for key in [*gone, *(key for key in self._archived if key not in keys)]:
-            if key in gone or count > MAX_ARCHIVED:
-                await self._index.fill(archive_group(key), ())
-                if entered := self._archived.pop(key, None):
-                    count -= entered.turns
+    async def _async_enter_entries(self, scope: ScopeKey) -> str:
+        """Have the entries of a scope in the index as they are now; return their group."""
+        group = entries_group(scope)
+        if not self._indexed.current(group, scope):
+            held = self._house.context.visible((scope,))
+            await self._indexed.enter(group, scope, map(entry_document, held))
+        return group
 
-    async def _async_enter(self, key: ArchiveKey) -> int:
-        """Have a segment in the index as it is now; return how many turns it has."""
+    async def _async_enter_thread(self, thread: Thread) -> str:
+        """Have a thread in the index as it is now; return its group."""
+        group = thread_group(thread.key)
+        if not self._indexed.current(group, thread):
+            await self._indexed.enter(group, thread, thread_documents(thread))
+        return group
+
+    async def _async_enter_archive(self, scopes: Collection[ScopeKey]) -> list[str]:
+        """Have the archive of the threads of these scopes in the index, the newest first."""
         archive = self._house.storage.archive
-        entered = self._archived.pop(key, None)
-        if entered is None or entered.changes != archive.changes(key):
+        groups: list[str] = []
+        turns = 0
+        for key in await archive.async_keys(scopes):
+            if turns >= MAX_ARCHIVED:
+                break
+            groups.append(group := archive_group(key))
             changes = archive.changes(key)
-            segment = await archive.async_read(key)
-            await self._index.fill(archive_group(key), segment_documents(segment))
-            entered = _Entered(changes, len(segment.turns))
-        self._archived[key] = entered
-        return entered.turns
+            if not self._indexed.current(group, changes):
+                segment = await archive.async_read(key)
+                await self._indexed.enter(group, changes, segment_documents(segment))
+            turns += self._index.count(group)
+        return groups
+
+    async def _async_gone(self) -> list[str]:
+        """Return the groups of threads, and of what was archived, that there are not any more."""
+        storage = self._house.storage
+        there = {thread_group(key) for key in await storage.async_thread_keys()}
+        there |= {archive_group(key) for key in await storage.archive.async_keys()}
+        return [g for g in self._indexed if g not in there and not is_of_entries(g)]
 
     def _found(self, hit: Hit) -> Found | None:
         """Return a hit with what it was made of; None if that is gone by now."""
@@ -187,12 +190,9 @@ class Recollection:
         """
         turns = {turn.id for turn in (*thread.leaving, *thread.turns)}
         if archived is not None:
-            entered, archive = self._archived.get(archived), self._house.storage.archive
-            return (
-                document.key not in turns
-                and entered is not None
-                and entered.changes == archive.changes(archived)
-            )
+            entered = self._indexed.made_of(archive_group(archived))
+            changes = self._house.storage.archive.changes(archived)
+            return document.key not in turns and entered == changes
         if document.kind is Kind.TURN:
             return document.key in turns
         lines = thread.summary.lines if thread.summary else ()

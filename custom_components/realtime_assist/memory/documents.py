@@ -12,13 +12,19 @@ from .searching import Document, Kind
 from .segments import ArchiveKey, Segment
 from .transcript import COMMENTARY, Thread, ThreadKey, TurnRecord
 
+_ENTRIES: Final = "entries/"
 _HUMP: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
 
 @lru_cache(maxsize=1024)
 def entries_group(scope: ScopeKey) -> str:
     """Return the group of the documents that the entries of a scope are."""
-    return f"entries/{scope}"
+    return f"{_ENTRIES}{scope}"
+
+
+def is_of_entries(group: str) -> bool:
+    """Whether the documents of a group are entries."""
+    return group.startswith(_ENTRIES)
 
 
 def thread_group(key: ThreadKey) -> str:
@@ -105,6 +111,7 @@ def segment_documents(segment: Segment) -> Iterator[Document]:
             yield document
 
 
+@lru_cache(maxsize=1024)  # thousands have the same, and then they share it
 def _heard_by(key: ThreadKey, who: Audience) -> Audience:
     """Return who may find something of a thread: who may see the thread, and that."""
     return who | audience(key.scope)

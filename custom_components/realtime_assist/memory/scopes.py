@@ -6,6 +6,7 @@ There is no other way to read than with such a set: lookup, prompt, search and s
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, Self, override
 
 from ..items import Audience
@@ -100,6 +101,7 @@ def visible_keys(  # noqa: PLR0913 - one argument for each scope, all by name
     return (*narrow, GLOBAL, *namespaces)
 
 
+@lru_cache(maxsize=1024)
 def audience(*keys: ScopeKey) -> Audience:
     """Return the audience that must be allowed to see all of `keys`."""
     return frozenset(map(str, keys))

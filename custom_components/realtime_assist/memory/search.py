@@ -51,6 +51,10 @@ class SearchIndex:
         """Return the groups of which there is anything."""
         return frozenset(self._groups)
 
+    def count(self, group: str) -> int:
+        """Return how many documents of a group there are."""
+        return len(self._groups.get(group, ()))
+
     # Keeping
 
     def put(self, document: Document) -> None:

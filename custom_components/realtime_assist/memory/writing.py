@@ -69,15 +69,19 @@ def written(  # noqa: PLR0913 - all that makes an entry, by name
         accessed=now,
         retention=lifetime.retention,
     )
-    changes: dict[str, Any] = {"accessed": now, "turns": 0, **lifetime._asdict()}
+    changes: dict[str, Any] = {
+        "accessed": now,
+        "turns": 0,
+        "retention": lifetime.retention,
+        "expires_at": lifetime.expires_at,
+        "sliding": lifetime.sliding,
+        "max_turns": lifetime.max_turns,
+    }
     if text != made.value_json:
-        past = (*made.previous, Version(made.value_json, made.updated))
-        changes |= {
-            "value_json": text,
-            "version": made.version + 1,
-            "previous": _bounded(past),
-            "updated": now,
-        }
+        changes["value_json"] = text
+        changes["version"] = made.version + 1
+        changes["previous"] = _past(made)
+        changes["updated"] = now
     if "metadata" in options:
         changes["metadata_json"] = json_text(options["metadata"], key)
     if "tags" in options:
@@ -88,16 +92,17 @@ def written(  # noqa: PLR0913 - all that makes an entry, by name
     return made.replaced(**changes)
 
 
-def _bounded(past: tuple[Version, ...]) -> tuple[Version, ...]:
-    """Return the newest earlier values, as many as may be kept."""
-    kept: list[Version] = []
+def _past(entry: ContextEntry) -> tuple[Version, ...]:
+    """Return the newest earlier values once its own is one, too: as many as may be kept."""
+    past = (*entry.previous, Version(entry.value_json, entry.updated))[-MAX_PREVIOUS:]
+    if entry.size <= MAX_VALUE_BYTES:  # with all else that it holds
+        return past
     size = 0
-    for old in reversed(past[-MAX_PREVIOUS:]):
+    for count, old in enumerate(reversed(past)):
         size += len(old.value_json.encode())
         if size > MAX_VALUE_BYTES:
-            break
-        kept.insert(0, old)
-    return tuple(kept)
+            return past[len(past) - count :]
+    return past
 
 
 class _Lifetime(NamedTuple):

@@ -98,6 +98,7 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
         "model": NEW,
         "prompt": "Be brief, {{ user }}.",
         "llm_hass_api": [],
+        "names_on_request": True,
         "speaking": {"voice": "cedar", "fallback_tts": speaker.entity_id},
         "listening": {
             "turn_detection": "semantic_vad",
@@ -120,6 +121,7 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
         voice="cedar",
         prompt="Be brief, {{ user }}.",
         llm_hass_api=(),
+        names_on_request=True,
         turn_detection=TurnDetection.SEMANTIC_VAD,
         history_scope=HistoryScope.GLOBAL,
         conversation_timeout=30,
@@ -225,9 +227,10 @@ async def test_the_form_reaches_the_frontend(
         "model",
         "prompt",
         "llm_hass_api",
+        "names_on_request",
         *SECTIONS,
     ]
-    for field in form["data_schema"][4:]:
+    for field in form["data_schema"][5:]:
         assert field["type"] == "expandable"
         assert not field["expanded"]
         # With a default of its own, a section hides the defaults of its fields.

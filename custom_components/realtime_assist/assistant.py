@@ -21,6 +21,7 @@ from .const import (
     CONF_CONVERSATION_TIMEOUT,
     CONF_FALLBACK_TTS,
     CONF_HISTORY_SCOPE,
+    CONF_NAMES_ON_REQUEST,
     CONF_RESUME_TOKENS,
     CONF_SUMMARIZER,
     CONF_TRANSCRIPTION_MODEL,
@@ -82,6 +83,8 @@ class AssistantOptions:
     """A template."""
     llm_hass_api: tuple[str, ...] = (LLM_API_ASSIST,)
     """Ids of the LLM APIs whose tools the model gets; empty: it can only talk."""
+    names_on_request: bool = False
+    """Whether the model looks up the names of devices instead of being told all of them."""
     turn_detection: TurnDetection = TurnDetection.HOME_ASSISTANT
     history_scope: HistoryScope = HistoryScope.DEVICE
     conversation_timeout: int = 10
@@ -117,6 +120,7 @@ class AssistantOptions:
             voice=_text(data, CONF_VOICE) or (None if compatible else DEFAULT_VOICE),
             prompt=_text(data, CONF_PROMPT) or DEFAULT_PROMPT,
             llm_hass_api=_names(data.get(CONF_LLM_HASS_API)),
+            names_on_request=data.get(CONF_NAMES_ON_REQUEST) is True,
             turn_detection=_choice(
                 TurnDetection, data.get(CONF_TURN_DETECTION), TurnDetection.HOME_ASSISTANT
             ),

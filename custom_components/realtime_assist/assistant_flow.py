@@ -23,6 +23,7 @@ from homeassistant.data_entry_flow import section
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import llm
 from homeassistant.helpers.selector import (
+    BooleanSelector,
     EntitySelector,
     EntitySelectorConfig,
     LanguageSelector,
@@ -53,6 +54,7 @@ from .const import (
     CONF_CONVERSATION_TIMEOUT,
     CONF_FALLBACK_TTS,
     CONF_HISTORY_SCOPE,
+    CONF_NAMES_ON_REQUEST,
     CONF_RESUME_TOKENS,
     CONF_TRANSCRIPTION_MODEL,
     CONF_TURN_DETECTION,
@@ -213,6 +215,7 @@ def _schema(hass: HomeAssistant, *, new: bool) -> vol.Schema:
                 multiple=True,
             )
         ),
+        vol.Optional(CONF_NAMES_ON_REQUEST, default=False): BooleanSelector(),
     }
     for name, part in (
         ("speaking", _speaking(hass)),

@@ -18,6 +18,7 @@ SUBENTRY_SPEAKER: Final = "speaker"
 # Keys of an assistant's subentry. Home Assistant's `const` has the others: model, prompt,
 # llm_hass_api and language.
 CONF_VOICE: Final = "voice"
+CONF_NAMES_ON_REQUEST: Final = "names_on_request"
 CONF_TURN_DETECTION: Final = "turn_detection"
 CONF_HISTORY_SCOPE: Final = "history_scope"
 CONF_CONVERSATION_TIMEOUT: Final = "conversation_timeout"

@@ -61,6 +61,7 @@ def _options(options: AssistantOptions) -> dict[str, Any]:
         "voice": options.voice,
         "own_prompt": options.prompt != DEFAULT_PROMPT,
         "prompt_characters": len(options.prompt),
+        "names_on_request": options.names_on_request,
         "tool_apis": len(options.llm_hass_api),
         "turn_detection": options.turn_detection.value,
         "history_scope": options.history_scope.value,

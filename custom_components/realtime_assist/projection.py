@@ -108,7 +108,10 @@ class Projection:
         await self._house.async_ready(self.key, self.visible)
         options = self._assistant.options
         self.tools = await async_tool_set(
-            self._assistant.hub.hass, options.llm_hass_api, origin=self.origin
+            self._assistant.hub.hass,
+            options.llm_hass_api,
+            origin=self.origin,
+            names_on_request=options.names_on_request,
         )
         self._report_left_out(self.tools.left_out)
         hass, subentry_id = self._assistant.hub.hass, self._assistant.subentry_id

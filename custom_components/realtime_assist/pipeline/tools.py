@@ -31,6 +31,7 @@ from ..realtime.config import ToolSpec
 from .broad import confine
 from .context import calling_origin, current_turn
 from .json_safe import json_object, json_text
+from .names import on_request
 from .origin import Origin
 
 _LOGGER = logging.getLogger(__name__)
@@ -63,8 +64,12 @@ async def async_tool_set(
     *,
     origin: Origin,
     agent_id: str | None = None,
+    names_on_request: bool = False,
 ) -> ToolSet:
-    """Return the tools of the chosen APIs for a satellite or a user. Never raises."""
+    """Return the tools of the chosen APIs for a satellite or a user. Never raises.
+
+    `names_on_request`: what is exposed is not listed in the prompt, but found with a tool.
+    """
     context = llm_context(origin, agent_id=agent_id)
     allowed, left_out = await _allowed(hass, api_ids, origin.user_id)
     try:
@@ -74,6 +79,8 @@ async def async_tool_set(
         return ToolSet(left_out=tuple(api_ids))
     if instance is None:
         return ToolSet(left_out=left_out)
+    if names_on_request:
+        instance = on_request(instance)
     names: dict[str, str] = {}
     specs: list[ToolSpec] = []
     for tool in instance.tools:

@@ -76,7 +76,12 @@ async def test_diagnostics(
     assert assistant["options"]["own_prompt"]
     assert assistant["options"]["prompt_characters"] == len(SECRET)
     assert assistant["sessions"] == []
-    assert told["memory"] == {"scopes": {"global": 1}, "entries": 1, "problems": []}
+    assert told["memory"] == {
+        "scopes": {"global": 1},
+        "entries": 1,
+        "summaries": {},
+        "problems": [],
+    }
 
 
 async def test_diagnostics_of_a_house_that_talks(

@@ -19,6 +19,7 @@ from custom_components.realtime_assist.assistant import (
     DEFAULT_PROMPT,
     AssistantOptions,
     HistoryScope,
+    SummarizerChoice,
     TurnDetection,
     default_assistant,
     entity_id,
@@ -93,6 +94,7 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
     """Each option that a person chooses is what the assistant does."""
     registry = er.async_get(hass)
     speaker = registry.async_get_or_create("tts", "test", "speaker")
+    writer = registry.async_get_or_create("ai_task", "test", "writer")
     typed = {
         "name": "Butler",
         "model": NEW,
@@ -110,6 +112,8 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
             "conversation_timeout": 30.0,
             "resume_tokens": 800.0,
             "context_tokens": 20_000.0,
+            "summarizer": "ai_task",
+            "ai_task_entity": writer.entity_id,
         },
     }
     await submit(hass, await begin(hass, entry, SUBENTRY_ASSISTANT), typed)
@@ -127,6 +131,8 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
         conversation_timeout=30,
         resume_tokens=800,
         context_tokens=20_000,
+        summarizer=SummarizerChoice.AI_TASK,
+        ai_task_entity=writer.id,
         fallback_tts=speaker.id,
         transcription_model="gpt-transcribe",
         language="de",
@@ -174,6 +180,23 @@ async def test_an_unknown_model_is_noticed(
     server.faults.clear()
     result = await submit(hass, form, {"model": NEW})
     assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_a_writer_of_summaries_is_named(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Who wants an AI task to write the summaries also says which one."""
+    writer = er.async_get(hass).async_get_or_create("ai_task", "test", "writer")
+    form = await entry.start_subentry_reconfigure_flow(hass, first(entry).subentry_id)
+    assert "ai_task_entity" not in suggested(form)
+    chosen: dict[str, Any] = {"summarizer": "ai_task"}
+    result = await submit(hass, form, {"model": DEFAULT_MODEL, "remembering": chosen})
+    assert result["errors"] == {"base": "no_ai_task"}
+    assert suggested(result)["summarizer"] == "ai_task"
+    chosen["ai_task_entity"] = writer.entity_id
+    result = await submit(hass, form, {"model": DEFAULT_MODEL, "remembering": chosen})
+    assert result["reason"] == "reconfigure_successful"
+    assert first(entry).data["ai_task_entity"] == writer.id
+    form = await entry.start_subentry_reconfigure_flow(hass, first(entry).subentry_id)
+    assert suggested(form)["ai_task_entity"] == writer.entity_id
 
 
 async def test_what_is_not_new_is_not_tried(

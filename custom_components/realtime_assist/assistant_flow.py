@@ -45,17 +45,20 @@ from .assistant import (
     DEFAULT_PROMPT,
     AssistantOptions,
     HistoryScope,
+    SummarizerChoice,
     TurnDetection,
     entity_id,
     registry_id,
 )
 from .const import (
+    CONF_AI_TASK_ENTITY,
     CONF_CONTEXT_TOKENS,
     CONF_CONVERSATION_TIMEOUT,
     CONF_FALLBACK_TTS,
     CONF_HISTORY_SCOPE,
     CONF_NAMES_ON_REQUEST,
     CONF_RESUME_TOKENS,
+    CONF_SUMMARIZER,
     CONF_TRANSCRIPTION_MODEL,
     CONF_TURN_DETECTION,
     CONF_VOICE,
@@ -86,9 +89,11 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         CONF_CONVERSATION_TIMEOUT,
         CONF_RESUME_TOKENS,
         CONF_CONTEXT_TOKENS,
+        CONF_SUMMARIZER,
+        CONF_AI_TASK_ENTITY,
     ),
 }
-_REFERENCES: Final = (CONF_FALLBACK_TTS,)
+_REFERENCES: Final = (CONF_FALLBACK_TTS, CONF_AI_TASK_ENTITY)
 
 
 class AssistantFlow(ConfigSubentryFlow):
@@ -134,6 +139,8 @@ class AssistantFlow(ConfigSubentryFlow):
         """
         account = Account.from_data(self._get_entry().data)
         new = AssistantOptions.from_subentry(data, account.provider)
+        if new.summarizer is SummarizerChoice.AI_TASK and new.ai_task_entity is None:
+            return {"base": "no_ai_task"}
         old = AssistantOptions.from_subentry(before, account.provider)
         tried = (CONF_MODEL, CONF_VOICE, CONF_TRANSCRIPTION_MODEL)
         known = self.source != SOURCE_USER
@@ -262,6 +269,10 @@ def _remembering() -> dict[vol.Marker, Any]:
         ),
         vol.Required(CONF_RESUME_TOKENS, default=defaults.resume_tokens): _number(0, 16_000),
         vol.Required(CONF_CONTEXT_TOKENS, default=defaults.context_tokens): _number(0, 1_000_000),
+        vol.Required(CONF_SUMMARIZER, default=defaults.summarizer.value): _choose(
+            CONF_SUMMARIZER, SummarizerChoice
+        ),
+        vol.Optional(CONF_AI_TASK_ENTITY): EntitySelector(EntitySelectorConfig(domain="ai_task")),
     }
 
 
@@ -273,7 +284,9 @@ def _suggest(values: tuple[str, ...]) -> SelectSelector:
     )
 
 
-def _choose(key: str, values: type[TurnDetection | HistoryScope]) -> SelectSelector:
+def _choose(
+    key: str, values: type[TurnDetection | HistoryScope | SummarizerChoice]
+) -> SelectSelector:
     return SelectSelector(
         SelectSelectorConfig(options=[each.value for each in values], translation_key=key)
     )

@@ -112,6 +112,7 @@ def _memory(house: House) -> dict[str, Any]:
     return {
         "scopes": dict(Counter(key.scope.value for key in scopes)),
         "entries": len(house.context.visible(scopes)),
+        "summaries": dict(house.compaction.tries.counts),
         "problems": [
             {"trouble": each.trouble.value, "kind": each.kind.value, "lost": each.lost}
             for each in house.storage.problems

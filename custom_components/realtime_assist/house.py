@@ -6,6 +6,7 @@ actions, tools ──> House.changes ──> the same, and facts (ContextStore)
 """
 
 import asyncio
+import contextvars
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date, datetime, timedelta
@@ -33,7 +34,7 @@ from .update import MemoryUpdate
 from .who import async_who
 
 if TYPE_CHECKING:
-    from .hub import Hub
+    from .hub import Assistant, Hub
     from .projection import Projection
 
 _LOGGER: Final = logging.getLogger(__name__)
@@ -104,6 +105,7 @@ class House:
     def leave(self, hub: Hub) -> None:
         """Let an account go. The memory stays."""
         self.hubs.discard(hub)
+        self.compaction.leave(hub)
         if not self.hubs and self._unwatch is not None and self._stop_expiring is not None:
             self._unwatch()
             self._stop_expiring()
@@ -175,11 +177,19 @@ class House:
                     projection.forgotten((record.id,))
                 projection.session.changed()
         if not withdrawn:
-            self.hass.async_create_background_task(
-                self.compaction.async_compact(key, resume_tokens), f"{DOMAIN} summary"
+            # In an empty context: what other integrations do for it is no part of the turn.
+            contextvars.Context().run(
+                self.hass.async_create_background_task,
+                self.compaction.async_compact(key, resume_tokens),
+                f"{DOMAIN} summary",
             )
 
     # Sessions
+
+    def assistant(self, subentry_id: str) -> Assistant | None:
+        """Return an assistant of any account; None if there is none of this id now."""
+        found = (hub.assistants.get(subentry_id) for hub in self.hubs)
+        return next((each for each in found if each is not None), None)
 
     def projections(self) -> Iterator[Projection]:
         """Return the sessions of all accounts, open or not."""

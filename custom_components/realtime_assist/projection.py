@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .hub import Assistant
     from .pipeline.turn import Turn
 
+_PRESSED_SECONDS: Final = 45.0
+"""How long another model may take for the summary that a full session waits for."""
 _IDLE_SECONDS: Final = 300.0
 """By then a provider has nothing cached any more: a new session costs no more than the old."""
 
@@ -223,7 +225,7 @@ class Projection:
         """Summarise the thread now, before the session goes on in another one."""
         if self.origin.remember:
             tokens = self._assistant.options.resume_tokens
-            await self._house.compaction.async_compact(self.key, tokens)
+            await self._house.compaction.async_compact(self.key, tokens, within=_PRESSED_SECONDS)
 
     async def release(self) -> None:
         """End a session that was for one turn only."""
@@ -236,6 +238,11 @@ class Projection:
         await self.session.close()
 
     # What the house tells.
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what is said here joins the thread."""
+        return self.origin.remember
 
     @property
     def visible(self) -> tuple[ScopeKey, ...]:

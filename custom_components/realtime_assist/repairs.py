@@ -24,6 +24,8 @@ from .memory.scopes import ScopeKey
 class Issue(StrEnum):
     """The issues that there are; the value is also the key of their words."""
 
+    AI_TASK_FAILS = "ai_task_fails"
+    """Placeholders: assistant."""
     API_NOT_ALLOWED = "api_not_allowed"
     """Placeholders: assistant, api."""
     LONG_PREFIX = "long_prefix"

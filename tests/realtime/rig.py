@@ -185,6 +185,7 @@ class Rig:
             start_task=self.start_task,
             idle_seconds=how.pop("idle_seconds", 60.0),
             time=lambda: time.time() + self.offset,
+            meter=how.pop("meter", None),
         )
         assert not how
 

@@ -33,6 +33,7 @@ async def async_summarize(house: House, call: ServiceCall) -> dict[str, Any]:
                 "state": state.value,
                 "turns": len(before.turns) - len(after.turns) if folded else 0,
                 "lines": len(after.summary.lines) if after.summary else 0,
+                "made_by": after.summary.made_by if after.summary else None,
             }
         )
     return {"threads": threads}
@@ -45,7 +46,5 @@ async def async_reset_session(house: House, call: ServiceCall) -> dict[str, Any]
 
 def _resume_tokens(house: House, key: ThreadKey) -> int:
     """Return what a new session of a thread is told word for word, in tokens."""
-    for hub in house.hubs:
-        if assistant := hub.assistants.get(key.assistant):
-            return assistant.options.resume_tokens
-    return AssistantOptions().resume_tokens
+    assistant = house.assistant(key.assistant)
+    return (assistant.options if assistant else AssistantOptions()).resume_tokens

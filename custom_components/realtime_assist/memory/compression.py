@@ -13,9 +13,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ..items import EVERYBODY, Audience, digest
+from .checking import checked
 from .compose import recap_room, turn_cost
 from .extractive import ExtractiveSummarizer
-from .summarizer import HomeSummary, SummaryTask, SummaryWay, line_cost, lines_of
+from .summarizer import HomeSummary, SummaryTask, SummaryWay, line_cost, lines_of, unchanged
 from .thread_file import turn_to_dict
 from .transcript import Summary, SummaryLine, Thread, ThreadKey, TurnRecord
 
@@ -92,8 +93,15 @@ def checkpoint(thread: Thread, resume_tokens: int, at: datetime) -> Checkpoint |
 
 
 async def summarized(found: Snapshot, way: SummaryWay, at: datetime) -> Checkpoint:
-    """Return a checkpoint by any way; raises SummaryFailed as the way does."""
-    return _made(found, [await way.summarize(task) for task in found.tasks], way.name, at)
+    """Return a checkpoint by any way; raises SummaryFailed as the way does, or for no summary.
+
+    For an audience that heard nothing new it is not asked: its lines stay.
+    """
+    drafts = [
+        checked(await way.summarize(task), task) if task.turns else unchanged(task)
+        for task in found.tasks
+    ]
+    return _made(found, drafts, way.name, at)
 
 
 def committed(thread: Thread, made: Checkpoint) -> Thread:

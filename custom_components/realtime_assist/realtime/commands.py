@@ -63,6 +63,9 @@ class Respond:
     isolated_input: str | None = None
     """Out-of-band: answer only this text, as text, without tools; nothing joins the history."""
     instructions: str | None = None
+    """In place of the session's, for this response alone."""
+    max_tokens: int | None = None
+    """Tokens that the answer may have; None: as many as the session says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from ..items import DesiredItem
+from .asides import Asides
 from .commands import AppendAudio, ClearAudio, Configure
 from .config import SessionConfig
 from .errors import ResponseFailed
@@ -53,7 +54,8 @@ class Conductor:
         self.link = link
         self.keeper = keeper
         self.floor = Floor(link, keeper.ledger, host)
-        self.router = Router(link, self.floor, keeper.ledger, host)
+        self.asides = Asides(link)
+        self.router = Router(link, self.floor, self.asides, keeper.ledger, host)
         self.dirty = True
         """What the provider holds is to be looked at again."""
         self.timers = Timers()
@@ -70,6 +72,7 @@ class Conductor:
     def close(self) -> None:
         """End all watchdogs."""
         self.timers.close()
+        self.asides.stop("lost")
         self.floor.close()
         self.keeper.drop()
 

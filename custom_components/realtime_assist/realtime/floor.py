@@ -84,6 +84,10 @@ class Floor:
         active = self.flight or self.committing or self._strangers.active
         return bool(active) or self.detecting
 
+    def is_isolated(self, response_id: str) -> bool:
+        """Whether a response is no part of the conversation."""
+        return self._strangers.is_isolated(response_id)
+
     def close(self) -> None:
         """End all watchdogs."""
         self._timers.close()

@@ -31,6 +31,7 @@ class Owner(StrEnum):
     CONFIGURE = "configure"
     COMMIT = "commit"
     RESPOND = "respond"
+    ASIDE = "aside"
     OTHER = "other"
 
 
@@ -91,6 +92,8 @@ class Link:
         self._sent += 1
         event_id = f"ra_{self._number}_{self._sent}"
         owner = _OWNERS.get(type(command))
+        if isinstance(command, Respond) and command.isolated_input is not None:
+            owner = Owner.ASIDE
         if owner is not None:
             self._owners[event_id] = owner
             if len(self._owners) > _REMEMBERED:

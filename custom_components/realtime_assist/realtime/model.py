@@ -57,6 +57,12 @@ class Capabilities:
     """Errors name the client event that caused them."""
     clear: bool = True
     """The input buffer can be cleared."""
+    isolates: bool = False
+    """Out-of-band responses (`conversation` none, `input` given) stay apart from the conversation.
+
+    Documented of OpenAI. LocalAI appends the input all the same and speaches refuses the fields
+    (PROTOCOL.md 2.3), so it is assumed of nobody. Needs `error_ids`.
+    """
     note_role: NoteRole = NoteRole.SYSTEM
     verbatim: Verbatim = Verbatim.NONE
     input_rate: int = 24_000

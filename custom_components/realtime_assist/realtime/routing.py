@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from . import failures
+from .asides import Asides
 from .errors import RealtimeError
 from .events import (
     AudioDelta,
@@ -73,11 +74,14 @@ class RouterHost(Protocol):
 class Router:
     """Passes on the events of one link."""
 
-    def __init__(self, link: Link, floor: Floor, ledger: Ledger, host: RouterHost) -> None:
+    def __init__(
+        self, link: Link, floor: Floor, asides: Asides, ledger: Ledger, host: RouterHost
+    ) -> None:
         """Begin with an empty conversation."""
         self.counts: Counter[str] = Counter()
         self._link = link
         self._floor = floor
+        self._asides = asides
         self._ledger = ledger
         self._host = host
         self._speakers: dict[str, Exchange] = {}
@@ -89,7 +93,8 @@ class Router:
         """Pass on one event."""
         match event:
             case AudioDelta() | TextDelta() | CallDone() | ReplyItem():
-                self._floor.reply(event)
+                if not self._asides.reply(event):
+                    self._floor.reply(event)
             case TranscriptDelta():
                 self._transcript(event)
             case TranscriptDone():
@@ -114,10 +119,10 @@ class Router:
             case ResponseStarted():
                 if not self._floor.started(event):
                     self._floor.reject(event.response_id)
+                if event.isolated:
+                    self._asides.started(event)
             case ResponseDone():
-                self._floor.done(event)
-                self._host.response_ended(event)
-                self._host.boundary()
+                self._done(event)
             case SessionOpened():
                 self._link.expires_at = event.expires_at
             case SessionConfigured():
@@ -129,6 +134,14 @@ class Router:
                 self._error(event)
             case _:
                 self.counts["other"] += 1
+
+    def _done(self, event: ResponseDone) -> None:
+        """Take the end of a response: of the conversation's, or of one beside it."""
+        self._asides.done(event)
+        self._floor.done(event)
+        if not self._floor.is_isolated(event.response_id):
+            self._host.response_ended(event)
+            self._host.boundary()
 
     # The user's part
 
@@ -213,6 +226,8 @@ class Router:
         elif owner is Owner.COMMIT or self._is_refused_commit(event, code):
             self._floor.commit_refused(code)
             self._host.boundary()
+        elif owner is Owner.ASIDE:
+            self._asides.refused(event.event_id, code)
         elif owner is Owner.RESPOND or code == failures.ALREADY_ACTIVE:
             self._floor.refused(code, event.retry_after)
             self._host.boundary()

@@ -32,6 +32,7 @@ looks at what is wanted and does what is legal now (`_step` here, and then `Cond
     conductor.py   what is legal now                           routing.py    whom an event concerns
     floor.py       one commit, one response at a time          keeper.py     items, by the ledger
     exchange.py    one turn                                    failures.py   what a refusal means
+    asides.py      questions beside the conversation
 """
 
 import asyncio
@@ -44,6 +45,7 @@ from typing import Final, override
 import aiohttp
 
 from ..items import DesiredItem
+from .asides import Aside, AsideFailed
 from .errors import ConnectionLost, RealtimeError
 from .exchange import Exchange, Host, Stage
 from .keeper import SessionSource
@@ -149,10 +151,34 @@ class RealtimeSession(Upkeep, Host):
             counts |= {f"events_{n}": c for n, c in self._conductor.router.counts.items()}
         return {**counts, **self.dropped, "sockets": self._number}
 
+    @property
+    def can_ask_aside(self) -> bool:
+        """Whether an aside may be asked now: the provider keeps it apart, and nobody is waiting."""
+        conductor = self._conductor
+        return (
+            self._caps.isolates
+            and conductor is not None
+            and conductor.link.configured
+            and not conductor.floor.busy
+            and not self.unfinished
+            and self._renewal is None
+        )
+
+    async def ask_aside(self, aside: Aside, *, seconds: float) -> str:
+        """Ask the model something beside the conversation, and return its answer.
+
+        Raises AsideFailed: also when a turn begins meanwhile, and after `seconds`.
+        """
+        if self._conductor is None or not self.can_ask_aside:
+            raise AsideFailed("not_idle")
+        return await self._conductor.asides.ask(aside, seconds)
+
     def wake(self) -> None:
         """Open the session in the background, or look whether the open one is still good."""
         if self._closed:
             return
+        if self._conductor is not None:
+            self._conductor.asides.stop()
         self._timers.stop("idle")
         if self._link is None:
             self._failed_openings = 0

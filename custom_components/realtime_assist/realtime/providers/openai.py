@@ -38,7 +38,7 @@ _FORMAT: Final = {"type": "audio/pcm", "rate": _RATE}
 _RETENTION: Final = {"type": "retention_ratio", "retention_ratio": 0.8}
 """A net, should the conversation ever outgrow the model unnoticed."""
 
-_OPENAI: Final = Capabilities(verbatim=Verbatim.SPEECH_ENDPOINT)
+_OPENAI: Final = Capabilities(verbatim=Verbatim.SPEECH_ENDPOINT, isolates=True)
 _COMPATIBLE: Final = Capabilities(
     cut=Cut.REPLACE,
     ack_ids=False,
@@ -176,6 +176,8 @@ def _response(command: Respond) -> dict[str, Any]:
         response["metadata"] = {openai_wire.TURN: command.turn_id}
     if command.instructions is not None:
         response["instructions"] = command.instructions
+    if command.max_tokens is not None:
+        response["max_output_tokens"] = command.max_tokens
     if command.isolated_input is not None:
         response["metadata"] = response.get("metadata", {}) | {openai_wire.ISOLATED: "true"}
         response["conversation"] = "none"

@@ -1,0 +1,1 @@
+"""Tests of the ways to summarise that need a home around them."""

@@ -79,6 +79,19 @@ async def test_what_the_provider_reports_is_what_is_shown(house: Home) -> None:
     assert house.assistant.usage.of(thread) == total
 
 
+async def test_the_gauge_knows_the_next_report(house: Home) -> None:
+    """Between two reports the gauge is right: the next says what it showed, and what was added."""
+    await remember(house, **CELLAR)
+    await say(house, reply="One moment, that is quite a long list of what there is in the cellar.")
+    await say(house)
+    for _ in range(2):
+        shown = reading(house).tokens
+        await say(house)
+        *_, last = reports(house)
+        heard = 15  # a second of speech, and the note of the moment
+        assert abs(last["input_tokens"] - shown - heard) < 0.03 * shown
+
+
 async def test_a_server_that_reports_nothing_is_estimated(house: Home) -> None:
     """Without any report there are a gauge and a bill all the same, and they say what they are."""
     house.server.switches = house.server.switches.but(usage="none")

@@ -21,12 +21,11 @@ from .memory.transcript import Thread, ThreadKey, TurnRecord
 from .metering import SessionMeter
 from .pipeline.origin import Origin, now_note
 from .pipeline.tools import ToolSet, async_tool_set
-from .prefix import async_prompt, async_report_size, instructions, prefix_tokens
+from .prefix import async_measure, session_config
 from .realtime.config import SessionConfig
 from .realtime.exchange import Exchange
 from .realtime.replies import Call
 from .realtime.session import RealtimeSession
-from .repairs import Issue, async_report
 from .talk import Talk
 
 if TYPE_CHECKING:
@@ -115,21 +114,8 @@ class Projection:
             origin=self.origin,
             names_on_request=options.names_on_request,
         )
-        self._report_left_out(self.tools.left_out)
-        hass, subentry_id = self._assistant.hub.hass, self._assistant.subentry_id
-        prompt = async_prompt(hass, options.prompt, subentry_id)
-        config = SessionConfig(
-            model=options.model,
-            instructions=instructions(prompt, self.tools.prompt, self._language),
-            tools=self.tools.specs,
-            voice=options.voice,
-            audio=not self._text,
-            transcription_model=options.transcription_model,
-            language=self._language,
-            turn_detection=options.turn_detection,
-        )
-        self.meter.prefix_tokens = prefix_tokens(config)
-        async_report_size(hass, subentry_id, self._assistant.title, self.meter.prefix_tokens)
+        config = session_config(self._assistant, self.origin, self.tools, audio=not self._text)
+        self.meter.prefix_tokens = async_measure(self._assistant, config, self.tools.left_out)
         return config
 
     def fresh_view(self) -> View:
@@ -291,21 +277,3 @@ class Projection:
         """End what belongs to this conversation alone; history and facts stay."""
         self._house.context.end_session(self._talk.scope, self.visible)
         self._talk.renew()
-
-    @callback
-    def _report_left_out(self, api_ids: tuple[str, ...]) -> None:
-        """Tell a person of the APIs that were chosen, but that a run from here may not use."""
-        for api_id in api_ids:
-            async_report(
-                self._assistant.hub.hass,
-                Issue.API_NOT_ALLOWED,
-                f"{self._assistant.subentry_id}/{api_id}",
-                placeholders={"assistant": self._assistant.title, "api": api_id},
-            )
-
-    @property
-    def _language(self) -> str | None:
-        """Return the ISO 639-1 language in which this place is spoken to, None for any."""
-        tag = self._assistant.options.language or self.origin.language or ""
-        code = tag.replace("_", "-").partition("-")[0].lower()
-        return code if len(code) == 2 and code.isalpha() else None  # noqa: PLR2004

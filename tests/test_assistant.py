@@ -34,6 +34,7 @@ def test_no_data_at_all() -> None:
         {"resume_tokens": -5},
         {"context_tokens": "many"},
         {"context_tokens": True},
+        {"tool_result_tokens": 299},
         {"model": "  "},
         {"voice": None},
         {"llm_hass_api": None},

@@ -114,6 +114,7 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
             "context_tokens": 20_000.0,
             "summarizer": "ai_task",
             "ai_task_entity": writer.entity_id,
+            "tool_result_tokens": 900.0,
         },
     }
     await submit(hass, await begin(hass, entry, SUBENTRY_ASSISTANT), typed)
@@ -133,6 +134,7 @@ async def test_an_assistant_of_ones_own(hass: HomeAssistant, entry: MockConfigEn
         context_tokens=20_000,
         summarizer=SummarizerChoice.AI_TASK,
         ai_task_entity=writer.id,
+        tool_result_tokens=900,
         fallback_tts=speaker.id,
         transcription_model="gpt-transcribe",
         language="de",

@@ -24,6 +24,7 @@ from .const import (
     CONF_NAMES_ON_REQUEST,
     CONF_RESUME_TOKENS,
     CONF_SUMMARIZER,
+    CONF_TOOL_RESULT_TOKENS,
     CONF_TRANSCRIPTION_MODEL,
     CONF_TURN_DETECTION,
     CONF_VOICE,
@@ -43,6 +44,9 @@ Speak as people do: short sentences, no lists, no markup.
 Say only what you know or were told, and say so when you do not know.
 Answer in the language in which you were spoken to.
 """
+
+LEAST_RESULT_TOKENS: Final = 300
+"""A part of a long result says what it is a part of, and something of it."""
 
 
 class TurnDetection(StrEnum):
@@ -93,6 +97,8 @@ class AssistantOptions:
     """Tokens of earlier turns that a new session is told word for word."""
     context_tokens: int = 0
     """Tokens that a session may hold; 0: as many as the model can (see `context_limit`)."""
+    tool_result_tokens: int = 4000
+    """Tokens of one tool result that the model is told at once; it can read on from there."""
     summarizer: SummarizerChoice = SummarizerChoice.AUTO
     ai_task_entity: str | None = None
     """Entity id or entity registry id; see `entity_id`."""
@@ -128,6 +134,9 @@ class AssistantOptions:
             conversation_timeout=_number(data.get(CONF_CONVERSATION_TIMEOUT), 10, least=1),
             resume_tokens=_number(data.get(CONF_RESUME_TOKENS), 1500),
             context_tokens=_number(data.get(CONF_CONTEXT_TOKENS), 0),
+            tool_result_tokens=_number(
+                data.get(CONF_TOOL_RESULT_TOKENS), 4000, least=LEAST_RESULT_TOKENS
+            ),
             summarizer=_choice(SummarizerChoice, data.get(CONF_SUMMARIZER), SummarizerChoice.AUTO),
             ai_task_entity=_text(data, CONF_AI_TASK_ENTITY),
             fallback_tts=_text(data, CONF_FALLBACK_TTS),

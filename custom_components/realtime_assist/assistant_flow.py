@@ -43,6 +43,7 @@ from .assistant import (
     DEFAULT_MODEL,
     DEFAULT_NAME,
     DEFAULT_PROMPT,
+    LEAST_RESULT_TOKENS,
     AssistantOptions,
     HistoryScope,
     SummarizerChoice,
@@ -59,6 +60,7 @@ from .const import (
     CONF_NAMES_ON_REQUEST,
     CONF_RESUME_TOKENS,
     CONF_SUMMARIZER,
+    CONF_TOOL_RESULT_TOKENS,
     CONF_TRANSCRIPTION_MODEL,
     CONF_TURN_DETECTION,
     CONF_VOICE,
@@ -91,6 +93,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         CONF_CONTEXT_TOKENS,
         CONF_SUMMARIZER,
         CONF_AI_TASK_ENTITY,
+        CONF_TOOL_RESULT_TOKENS,
     ),
 }
 _REFERENCES: Final = (CONF_FALLBACK_TTS, CONF_AI_TASK_ENTITY)
@@ -273,6 +276,9 @@ def _remembering() -> dict[vol.Marker, Any]:
             CONF_SUMMARIZER, SummarizerChoice
         ),
         vol.Optional(CONF_AI_TASK_ENTITY): EntitySelector(EntitySelectorConfig(domain="ai_task")),
+        vol.Required(CONF_TOOL_RESULT_TOKENS, default=defaults.tool_result_tokens): _number(
+            LEAST_RESULT_TOKENS, 32_000
+        ),
     }
 
 

@@ -6,7 +6,7 @@ actions, tools ──> Changes ──> facts (ContextStore), threads (MemoryStor
 
 import json
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -17,7 +17,7 @@ from .const import DOMAIN
 from .memory.archiving import async_archive, async_whole_thread
 from .memory.entries import ContextEntry, UnknownVersion
 from .memory.scopes import GLOBAL, ScopeKey
-from .memory.segments import Revise
+from .memory.segments import Revise, result_id
 from .memory.transcript import LineKind, Summary, SummaryLine, Thread, ThreadKey, TurnRecord
 from .update import Changed, Earlier, MemoryUpdate, value_and_options
 
@@ -125,12 +125,11 @@ class Changes:
         storage = self._house.storage
         quotes = frozenset(
             [
-                form
+                quote
                 for key, ids in turns.items()
                 for turn in await self._async_turns(key)
                 if turn.id in ids
-                for part in (turn.heard_text or "", *(said.heard_words for said in turn.said))
-                for form in _forms(part)
+                for quote in _quotable(turn)
             ]
         )
         self._note(quotes=quotes)
@@ -255,6 +254,14 @@ def _forms(text: str) -> tuple[str, ...]:
     """Return a text as it was said, as it stands in JSON, and as the beginning of a long one."""
     start = text.strip()[:_QUOTED]
     return (text, start, json.dumps(start, ensure_ascii=False)[1:-1])
+
+
+def _quotable(turn: TurnRecord) -> Iterator[str]:
+    """Yield by what it is known that a tool of ours told something of a turn."""
+    for part in (turn.heard_text or "", *(said.heard_words for said in turn.said)):
+        yield from _forms(part)
+    for call in turn.calls:
+        yield result_id(turn.id, call.call_id)
 
 
 def _quotes(turn: TurnRecord, quotes: Collection[str]) -> bool:

@@ -68,6 +68,7 @@ def _options(options: AssistantOptions) -> dict[str, Any]:
         "conversation_timeout": options.conversation_timeout,
         "resume_tokens": options.resume_tokens,
         "context_tokens": options.context_tokens,
+        "tool_result_tokens": options.tool_result_tokens,
         "summarizer": options.summarizer.value,
         "has_ai_task_entity": options.ai_task_entity is not None,
         "has_fallback_tts": options.fallback_tts is not None,

@@ -18,7 +18,7 @@ from .memory.compose import ENVELOPE_INSTRUCTIONS
 from .memory.usage import estimate_tokens
 from .models import PREFIX_LIMIT, PREFIX_WARNING
 from .pipeline.origin import Origin
-from .pipeline.tools import ToolSet
+from .pipeline.tool_set import ToolSet
 from .realtime.config import SessionConfig
 from .repairs import Issue, async_clear, async_report
 

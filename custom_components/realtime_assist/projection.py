@@ -14,13 +14,15 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.util import dt as dt_util
 
 from .items import FACTS, RECAP, Composition, DesiredItem, View, meanwhile_key, note, outcome_key
+from .llm_tools.read_result import ReadResultTool
+from .long_results import LongResults
 from .memory.compose import compose, note_body
 from .memory.scopes import Scope, ScopeKey
 from .memory.spending import Total
 from .memory.transcript import Thread, ThreadKey, TurnRecord
 from .metering import SessionMeter
 from .pipeline.origin import Origin, now_note
-from .pipeline.tools import ToolSet, async_tool_set
+from .pipeline.tool_set import ToolSet, async_tool_set
 from .prefix import async_measure, session_config
 from .realtime.config import SessionConfig
 from .realtime.exchange import Exchange
@@ -76,6 +78,7 @@ class Projection:
         self.origin = origin
         self.key = key
         self.tools: ToolSet | None = None
+        self.results = LongResults(self._house, self, assistant.options.tool_result_tokens)
         self._alone = Thread(key=key)
         """What is said where nothing is remembered: gone with the session."""
         self._told = self._thread
@@ -113,6 +116,7 @@ class Projection:
             options.llm_hass_api,
             origin=self.origin,
             names_on_request=options.names_on_request,
+            own=(ReadResultTool(self.results),),
         )
         config = session_config(self._assistant, self.origin, self.tools, audio=not self._text)
         self.meter.prefix_tokens = async_measure(self._assistant, config, self.tools.left_out)
@@ -122,6 +126,7 @@ class Projection:
         """Return the view of a session that opens now: its recap tells all that the thread has."""
         self._alone = Thread(key=self.key)
         self._told = self._thread
+        self.results.end(but=self._places)
         return View(recap_upto=self._told.next_number - 1)
 
     def compose(self, view: View) -> Composition:
@@ -175,6 +180,8 @@ class Projection:
         place = self._places.pop(turn_id, self._place)
         if record is not None:
             self._keep(record, place)
+            if place.remember:
+                self.results.keep(record, place.key)
             self._house.context.new_turn(place.visible, turn_id)
         self.session.settle(turn_id)
         self.meter.look()
@@ -205,6 +212,7 @@ class Projection:
         self.key = key
         if other:
             self._alone = Thread(key=key)
+            self.results.end()
             self.session.restart()
 
     async def _summarise(self) -> None:
@@ -257,6 +265,7 @@ class Projection:
     @callback
     def forgotten(self, turns: tuple[str, ...] | None) -> None:
         """Withdraw facts, and turns that are gone; None: the thread is as it was."""
+        self.results.forget()
         if not self.origin.remember:
             # What was said here is in this session only, so nobody knows whether it was about that.
             self.session.restart()

@@ -13,7 +13,7 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.realtime_assist.pipeline.names import FOUND, TOOL, without_names
 from custom_components.realtime_assist.pipeline.origin import Origin
-from custom_components.realtime_assist.pipeline.tools import (
+from custom_components.realtime_assist.pipeline.tool_set import (
     ToolSet,
     async_tool_set,
     llm_context,

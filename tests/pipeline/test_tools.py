@@ -20,9 +20,9 @@ from homeassistant.setup import async_setup_component
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.realtime_assist.pipeline.json_safe import MAX_CHARS, json_safe, json_text
+from custom_components.realtime_assist.pipeline.json_safe import json_safe, json_text
 from custom_components.realtime_assist.pipeline.origin import Origin
-from custom_components.realtime_assist.pipeline.tools import async_tool_set
+from custom_components.realtime_assist.pipeline.tool_set import async_tool_set
 from tests.loopback import Call, Speech
 from tests.satellite import speech
 
@@ -67,13 +67,11 @@ def test_whatever_a_tool_returns_is_json() -> None:
     json_text(ODD).encode()
 
 
-def test_endless_and_huge_results_are_cut() -> None:
-    """A tool that returns half a database, or itself, costs no more than its share."""
+def test_an_endless_result_has_an_end() -> None:
+    """A tool that returns itself does not keep the house busy for ever."""
     endless: list[Any] = []
     endless.append(endless)
     json_text(endless)
-    assert len(json_text("x" * 10 * MAX_CHARS)) < 2 * MAX_CHARS
-    assert json.loads(json_text("x" * 10 * MAX_CHARS))["truncated"]
 
 
 @given(

@@ -12,6 +12,7 @@ from typing import Any, Final, Self, override
 
 from pydantic import BaseModel
 
+from ..items import digest
 from .thread_file import turn_to_dict, turns_from
 from .transcript import ThreadKey, TurnRecord
 
@@ -87,6 +88,11 @@ class Segment:
         """Return it with each turn as `revise` says; itself if all are as they were."""
         turns = tuple(turn for each in self.turns if (turn := revise(each)) is not None)
         return self if turns == self.turns else replace(self, turns=turns)
+
+
+def result_id(turn_id: str, call_id: str) -> str:
+    """Return what a long tool result is known by, in this home and to the model."""
+    return digest(f"{turn_id}/{call_id}")
 
 
 def month(at: datetime) -> str:

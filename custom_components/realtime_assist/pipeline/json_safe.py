@@ -10,8 +10,6 @@ from enum import Enum
 from typing import Any, Final
 
 MAX_DEPTH: Final = 24
-MAX_CHARS: Final = 40_000
-"""Longest result that a model is given; a longer one is cut and says so."""
 
 
 def json_safe(value: object, _depth: int = 0) -> Any:  # noqa: ANN401, PLR0911 - a case for each kind
@@ -34,11 +32,8 @@ def json_safe(value: object, _depth: int = 0) -> Any:  # noqa: ANN401, PLR0911 -
 
 
 def json_text(value: object) -> str:
-    """Return JSON text of anything, at most `MAX_CHARS` long and then still JSON."""
-    text = json.dumps(json_safe(value), ensure_ascii=False, separators=(",", ":"))
-    if len(text) <= MAX_CHARS:
-        return text
-    return json.dumps({"truncated": True, "text": text[:MAX_CHARS]}, ensure_ascii=False)
+    """Return JSON text of anything."""
+    return json.dumps(json_safe(value), ensure_ascii=False, separators=(",", ":"))
 
 
 def json_object(value: object) -> dict[str, Any]:

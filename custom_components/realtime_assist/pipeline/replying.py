@@ -27,7 +27,7 @@ from ..memory.transcript import COMMENTARY
 from ..realtime.errors import ConnectionLost, RealtimeError, ResponseFailed
 from ..realtime.replies import Call, FirstAudio, Reply, ReplyCalls, ReplyEnd, ReplyText
 from .sentences import Apology, kind_of, sentence
-from .tools import llm_context
+from .tool_set import llm_context
 from .turn import Turn
 
 _LOGGER = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ claimed when the pipeline's task ends is cancelled and stored nowhere.
 import asyncio
 import contextlib
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.core import HomeAssistant, callback
@@ -28,7 +29,8 @@ from .ended import SIGNAL_TURN_ENDED, turn_ended
 from .origin import Origin, with_speaker
 from .playout import PATIENCE, Ended, Heard, Playout
 from .record import turn_record
-from .tools import ToolSet, TurnTools
+from .tool_set import ToolSet
+from .tools import TurnTools
 
 if TYPE_CHECKING:
     from ..hub import Assistant
@@ -171,6 +173,7 @@ class Turn:
                 self.hass,
                 tool_set or ToolSet(),
                 origin=self.origin,
+                shorten=partial(self.projection.results.async_shorten, self),
                 answer=self.exchange.answer,
                 settled=self._close_if_done,
             )

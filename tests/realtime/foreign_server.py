@@ -70,6 +70,8 @@ WORDS: Final = {
     800: "Tell me a story.",
 }
 """What is heard, by the pitch of the voice in Hz."""
+NOTES: Final = ("[", "<")
+"""How what our client tells it begins, that nobody said."""
 STORY_SECONDS: Final = 6.0
 
 
@@ -178,7 +180,7 @@ class Stub:
 
     def _decide(self, items: list[Json]) -> tuple[str, float, Any]:
         """Return the words of an answer, how long they are, or the call in their place."""
-        last = [item for item in items if not _text(item).startswith("[")][-1]
+        last = [item for item in items if not _text(item).startswith(NOTES)][-1]
         if last["type"] == "function_call_output":
             return f"The lamp is {last['output']}.", 0.4, None
         if "turn on" in _text(last):

@@ -2,13 +2,9 @@
 
 import asyncio
 import contextlib
-import json
-import subprocess
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 from typing import Any
 
-import aiohttp
 import pytest
 
 from custom_components.realtime_assist.items import FACTS
@@ -17,63 +13,12 @@ from custom_components.realtime_assist.realtime.hearing import How
 from custom_components.realtime_assist.realtime.listening import Ended
 from custom_components.realtime_assist.realtime.refresh import RefreshState
 from custom_components.realtime_assist.realtime.replies import ReplyEnd
-from tests.loopback.other_python import python_of
+from tests.foreign import KNOW, LAMP, STORY, Foreign
 
 from .rig import CONFIG, Record, Result, Rig, changed, quiet, rig, speech
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
-
-_SERVER = Path(__file__).resolve().with_name("foreign_server.py")
-KNOW, LAMP, STORY = 330.0, 500.0, 800.0
-"""The pitch by which the stub's ear knows a sentence."""
-
-
-class Foreign:
-    """The other server, as one who looks into it sees it."""
-
-    def __init__(self, url: str, http: aiohttp.ClientSession) -> None:
-        """Look into the server at `url`."""
-        self.base_url = f"{url}/v1"
-        self._url = url
-        self._http = http
-
-    async def held(self) -> str:
-        """Return all that its conversations hold."""
-        return await self._show("held")
-
-    async def given(self) -> str:
-        """Return all that its last answer was made from."""
-        return json.dumps((await self._get("given"))[-1])
-
-    async def _show(self, what: str) -> str:
-        return json.dumps(await self._get(what))
-
-    async def _get(self, what: str) -> Any:  # noqa: ANN401 - JSON
-        async with self._http.get(f"{self._url}/{what}") as response:
-            return await response.json()
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """Run the server, and return where it is."""
-    command = [python_of("judge-hf"), str(_SERVER)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own
-        assert process.stdout
-        try:
-            yield json.loads(process.stdout.readline())["url"]
-        finally:
-            process.kill()
-
-
-@pytest.fixture
-async def foreign(address: str) -> AsyncIterator[Foreign]:
-    """Look into the server, in which nothing is left of another test."""
-    async with aiohttp.ClientSession() as http:
-        made = Foreign(address, http)
-        async with asyncio.timeout(5):
-            while await made.held() != "[]":  # noqa: ASYNC110 - it tells nobody
-                await asyncio.sleep(0.02)
-        yield made
+pytest_plugins = ("tests.foreign",)
 
 
 @contextlib.asynccontextmanager
@@ -87,6 +32,11 @@ async def home(foreign: Foreign, record: Record | None = None) -> AsyncIterator[
 
 async def ask(house: Rig, hertz: float) -> Exchange:
     """Say a sentence and ask for the answer where the server hears the end."""
+    if house.record.config.turn_detection == "home_assistant":
+        exchange = house.begin()
+        await house.speak(exchange, speech(600, hertz))
+        exchange.end_of_speech(respond=True)
+        return exchange
     exchange = house.begin()
 
     async def talk() -> None:
@@ -211,3 +161,16 @@ async def test_a_new_session_in_place_of_an_old_one(foreign: Foreign) -> None:
         assert (done.state, done.rebuilt) == (RefreshState.UPDATED, True)
         assert (await turn(house, KNOW)).end.failure is None
         assert "[recap] turn1" in await foreign.given()
+
+
+async def test_we_may_end_the_speech(foreign: Foreign) -> None:
+    """Where Home Assistant hears the end, the answer is about what was said, not before it."""
+    record = Record(config=changed(CONFIG, turn_detection="home_assistant"))
+    async with home(foreign, record) as house:
+        for number in range(1, 4):
+            result = await turn(house, KNOW)
+            assert result.heard
+            assert (result.heard.text, result.heard.how) == ("What do you know?", How.COMPLETED)
+            assert result.text == "I know what I was told."
+            assert (await foreign.given()).count("What do you know?") == number
+        assert (await turn(house, LAMP)).text == "The lamp is on."

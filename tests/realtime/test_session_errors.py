@@ -30,6 +30,7 @@ from tests.loopback import (
     Speech,
     Switches,
 )
+from tests.loopback.faults import Passage
 
 from .rig import CONFIG, Record, changed, quiet, rig, speech
 
@@ -303,3 +304,26 @@ async def test_a_refused_request_waits_as_well() -> None:
     async with LoopbackServer(faults=[fault]) as server, rig(server) as house:
         assert (await house.voice_turn()).end.failure is None
         assert server.total("response.create") == 2
+
+
+class AboutTheFirst:
+    """An error that comes late: it names the first request for a response."""
+
+    def __init__(self, server: LoopbackServer) -> None:
+        """Look its name up in what this server received."""
+        self._server = server
+
+    def bend(self, passage: Passage) -> None:
+        """Put the error before an event."""
+        asked = self._server.session.received_of("response.create")[0]["event_id"]
+        error = {"type": "invalid_request_error", "code": "server_error", "event_id": asked}
+        passage.before.append({"type": "error", "event_id": "late", "error": error})
+
+
+async def test_an_error_about_an_earlier_request_harms_no_later_one() -> None:
+    """What a server says late of one request does not end the answer to the next."""
+    brain = ScriptedBrain([[Call("HassTurnOn")], "It is on."])
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        server.faults.add(Fault("response.created", AboutTheFirst(server), nth=2))
+        result = await house.voice_turn()
+        assert (result.text, result.end.failure) == ("It is on.", None)

@@ -163,6 +163,8 @@ class Conductor:
             exchange.committed()
         else:
             self.floor.commit(exchange)
+        if not self._caps.commits_at_once and exchange.stage is Stage.COMMITTING:
+            return
         if exchange.wanted and open_ and not exchange.has_outcomes(self.keeper.ledger.epoch):
             self.floor.ask(exchange)
 

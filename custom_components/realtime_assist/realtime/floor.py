@@ -18,6 +18,7 @@ from .errors import RealtimeError, ResponseFailed
 from .events import (
     AudioDelta,
     CallDone,
+    ErrorEvent,
     ItemKind,
     ReplyItem,
     ResponseDone,
@@ -35,6 +36,10 @@ from .strangers import Strangers
 from .timers import Timers
 
 COMMIT_SECONDS: Final = 3.0
+HEARD_SECONDS: Final = 0.4
+"""How long a server that may not commit at once has for it before it hears silence."""
+TOLD_SECONDS: Final = 1.2
+"""How long it has for it then."""
 CREATED_SECONDS: Final = 8.0
 STALLED_SECONDS: Final = 15.0
 CANCELLED_SECONDS: Final = 5.0
@@ -100,7 +105,10 @@ class Floor:
         self._link.send(CommitAudio())
         exchange.stage = Stage.COMMITTING
         self.committing = exchange
-        self._timers.start("commit", COMMIT_SECONDS, self._not_committed)
+        if self._caps.commits_at_once:
+            self._timers.start("commit", COMMIT_SECONDS, self._not_committed)
+        else:
+            self._timers.start("commit", HEARD_SECONDS, self._let_end_be_heard)
 
     def committed(self) -> None:
         """Take the acknowledgement of the commit."""
@@ -126,6 +134,16 @@ class Floor:
         else:
             self.cancel(exchange)
             exchange.fail(failures.failure(code))
+
+    def _let_end_be_heard(self) -> None:
+        """Let a server that makes an item only of what it has heard end hear that end."""
+        self._link.send(AppendAudio(silence(SILENCE_MS, self._caps.input_rate)))
+        self._timers.start("commit", TOLD_SECONDS, self._not_told)
+
+    def _not_told(self) -> None:
+        """Go on with a server that may never say that it has made an item."""
+        self.committed()
+        self._host.advance()
 
     def _let_provider_commit(self, exchange: Exchange) -> None:
         """Let a provider that commits only what it has heard end by itself hear that end."""
@@ -232,10 +250,10 @@ class Floor:
         if not silent or not self.retry.hold(flight.exchange, code or "", event.retry_after, end):
             end()
 
-    def refused(self, code: str, retry_after: float | None = None) -> None:
-        """Take the refusal of the response that was asked for."""
+    def refused(self, code: str, error: ErrorEvent) -> None:
+        """Take the refusal of the response that was asked for; an earlier one is past caring."""
         flight = self.flight
-        if flight is None:
+        if flight is None or error.event_id not in {None, flight.event_id}:
             return
         exchange = flight.exchange
         if code == failures.UNKNOWN_PARAMETER and self._takes_metadata and not flight.dropped:
@@ -245,7 +263,7 @@ class Floor:
             return
         if code != failures.ALREADY_ACTIVE:
             self._land()
-            self._fail(flight, code, retry_after)
+            self._fail(flight, code, error.retry_after)
             return
         if flight.said and not exchange.answers.calls:
             return  # another one answers the same words

@@ -55,6 +55,9 @@ class Capabilities:
     """Acknowledgements name the item (xAI: `deleted` with an empty id)."""
     error_ids: bool = True
     """Errors name the client event that caused them."""
+    commits_at_once: bool = True
+    """A commit makes an item whatever the server's own turn detection hears, so that the response
+    can be asked for right behind it. Else the item is waited for."""
     clear: bool = True
     """The input buffer can be cleared."""
     isolates: bool = False

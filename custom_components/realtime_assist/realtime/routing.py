@@ -229,7 +229,7 @@ class Router:
         elif owner is Owner.ASIDE:
             self._asides.refused(event.event_id, code)
         elif owner is Owner.RESPOND or code == failures.ALREADY_ACTIVE:
-            self._floor.refused(code, event.retry_after)
+            self._floor.refused(code, event)
             self._host.boundary()
         else:
             self._unexplained(event.event_id, code)

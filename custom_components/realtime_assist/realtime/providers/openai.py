@@ -43,6 +43,7 @@ _COMPATIBLE: Final = Capabilities(
     cut=Cut.REPLACE,
     ack_ids=False,
     error_ids=False,
+    commits_at_once=False,
     note_role=NoteRole.USER,
     reports_context=False,
 )

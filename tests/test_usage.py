@@ -172,6 +172,8 @@ async def test_a_long_conversation_goes_on_in_a_new_session(
     await remember(house, beer="is there too")
     await say(house)
     await house.until(lambda: len(house.server.sessions) == 2)
+    await house.until(lambda: reading(house).tokens > 0)
+    assert reading(house).reported is None
     # What a newer fact had replaced goes first.
     assert house.server.sessions[0].count("conversation.item.delete")
     await say(house, "what is my name")

@@ -6,7 +6,6 @@ actions, tools ──> House.changes ──> the same, and facts (ContextStore)
 """
 
 import asyncio
-import contextvars
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date, datetime, timedelta
@@ -27,6 +26,7 @@ from .memory.problems import StorageProblem, Trouble
 from .memory.scopes import ScopeKey
 from .memory.storage import MemoryStorage
 from .memory.transcript import Thread, ThreadKey, TurnRecord
+from .pipeline.context import in_empty_context
 from .pipeline.watch import async_watch_satellites
 from .recollection import Recollection
 from .repairs import Issue, async_report
@@ -178,7 +178,7 @@ class House:
                 projection.session.changed()
         if not withdrawn:
             # In an empty context: what other integrations do for it is no part of the turn.
-            contextvars.Context().run(
+            in_empty_context(
                 self.hass.async_create_background_task,
                 self.compaction.async_compact(key, resume_tokens),
                 f"{DOMAIN} summary",

@@ -11,11 +11,14 @@ from custom_components.realtime_assist.realtime.session import SessionState
 from tests.loopback import (
     LOCALAI,
     OPENAI,
+    Delay,
     Failure,
+    Fault,
     LoopbackServer,
     Reply,
     ScriptedBrain,
     Speech,
+    Switches,
     Text,
 )
 
@@ -62,12 +65,19 @@ def never() -> Reply:
     return Reply((Text("Too late."),), after=10_000.0)
 
 
-@pytest.mark.parametrize("echo", [True, False])
-async def test_it_is_answered_from_its_own_input_alone(echo: bool) -> None:  # noqa: FBT001 - a parameter
+@pytest.mark.parametrize(
+    "switches",
+    [
+        OPENAI.switches,
+        OPENAI.switches.but(metadata_echo=False),
+        Switches.mixed(1),
+        Switches.mixed(2),
+    ],
+)
+async def test_it_is_answered_from_its_own_input_alone(switches: Switches) -> None:
     """The model sees what it is asked and nothing else, and the conversation stays as it was."""
     meter = Asides()
     brain = ScriptedBrain(asides=['{"gist": []}'])
-    switches = OPENAI.switches.but(metadata_echo=echo)
     async with (
         LoopbackServer(brain, switches=switches) as server,
         rig(server, meter=meter) as house,
@@ -148,6 +158,21 @@ async def test_nobody_waits_for_ever() -> None:
         assert len(server.sessions) == 1
 
 
+async def test_an_older_one_is_not_taken_for_the_next() -> None:
+    """A server that is slow to begin, and says not what it begins, mixes nothing up."""
+    brain = ScriptedBrain(asides=["Old.", "New."])
+    switches = OPENAI.switches.but(metadata_echo=False)
+    faults = [Fault("client:response.create", Delay(20.0), nth=1)]
+    async with (
+        LoopbackServer(brain, switches=switches, faults=faults) as server,
+        rig(server) as house,
+    ):
+        await quiet(house)
+        with pytest.raises(AsideFailed, match="timeout"):
+            await asked(house, seconds=0.05)
+        assert await asked(house) == "New."
+
+
 async def test_a_refusal_is_no_turns() -> None:
     """A server that does not know such responses refuses that one, and nobody notices."""
     switches = OPENAI.switches.but(out_of_band="refused", unknown_fields="refused")
@@ -215,7 +240,7 @@ def created(server: LoopbackServer) -> list[dict[str, dict[str, object]]]:
 async def test_it_is_never_asked_where_it_would_leak() -> None:
     """A server that puts the question into the conversation is not asked one."""
     async with LoopbackServer(personality=LOCALAI) as server, rig(server, compatible=True) as house:
-        await house.connected()
+        await house.text_turn("Hello.")
         assert not house.session.can_ask_aside
         with pytest.raises(AsideFailed, match="not_idle"):
             await asked(house)

@@ -3,8 +3,9 @@
 import asyncio
 import json
 import re
+from contextvars import copy_context
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
@@ -18,6 +19,8 @@ from homeassistant.helpers import issue_registry as ir
 from custom_components.realtime_assist.compaction import Compacted
 from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.memory.scopes import Scope, ScopeKey, audience
+from custom_components.realtime_assist.pipeline.context import current_turn
+from custom_components.realtime_assist.pipeline.turn import Turn
 from custom_components.realtime_assist.summaries import ai_task
 from tests.home import Home
 
@@ -202,6 +205,26 @@ async def test_what_is_forgotten_meanwhile_never_comes_back(house: Home) -> None
     known = [*lines(house, key), *(text for turn in thread.turns for text in turn.texts())]
     assert not any("number 3 of" in text for text in known)
     assert house.memory.compaction.tries.counts["ai_task_too_late"] == 1
+
+
+async def test_what_it_does_is_no_part_of_the_turn_before(house: Home) -> None:
+    """An AI task that talks to the house itself is not taken for the person who just spoke."""
+    found: list[object] = []
+
+    async def look(_task: GenDataTask) -> Any:  # noqa: ANN401 - a summary
+        found.append(current_turn.get())
+        return SUMMARY
+
+    await add_writer(house.hass, Writer(look))
+    key = await remember(house, houses())
+
+    def join() -> None:
+        current_turn.set(cast("Turn", "a turn"))
+        house.memory.join(key, next(iter(houses(1, first=99))), 300)
+
+    copy_context().run(join)
+    await house.until(lambda: lines(house, key))
+    assert found == [None]
 
 
 async def test_a_turn_that_joins_meanwhile_is_not_lost(house: Home) -> None:

@@ -9,6 +9,7 @@ it is stopped when the next turn begins. Its tokens are paid for, but are not in
 """
 
 import asyncio
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -69,6 +70,8 @@ class Asides:
         """Begin with none."""
         self._link: Final = link
         self._asked: _Asked | None = None
+        self._given_up: Final[deque[str]] = deque(maxlen=8)
+        """Asides that nobody waits for any more, but that may still begin, by their commands."""
         self._count = 0
 
     async def ask(self, aside: Aside, seconds: float) -> str:
@@ -104,11 +107,19 @@ class Asides:
     def started(self, event: ResponseStarted) -> None:
         """Take the beginning of a response that is no part of the conversation."""
         asked = self._asked
-        # Some servers do not echo metadata; there is only one of ours that it can be.
-        if asked is not None and asked.response_id is None and event.turn_id in {None, asked.name}:
+        # Without an echo of metadata they begin in the order in which they were asked.
+        older = event.turn_id is None and self._given_up
+        if (
+            asked is not None
+            and not older
+            and asked.response_id is None
+            and event.turn_id in {None, asked.name}
+        ):
             asked.response_id = event.response_id
-        else:
-            self._link.send(CancelResponse(event.response_id))
+            return
+        if self._given_up:
+            self._given_up.popleft()
+        self._link.send(CancelResponse(event.response_id))
 
     def reply(self, event: ReplyItem | AudioDelta | TextDelta | CallDone) -> bool:
         """Take a piece of a response; False: it is none of an aside."""
@@ -137,6 +148,8 @@ class Asides:
         if (asked := self._asked) is not None and asked.event_id == event_id:
             self._asked = None
             asked.fail(code)
+        elif event_id is not None and event_id in self._given_up:
+            self._given_up.remove(event_id)
 
     # Inside
 
@@ -146,3 +159,5 @@ class Asides:
             self._asked = None
             if asked.response_id is not None:
                 self._link.send(CancelResponse(asked.response_id))
+            else:
+                self._given_up.append(asked.event_id)

@@ -11,6 +11,8 @@ HOLD_OFF: Final = timedelta(minutes=10)
 """So long a way is not tried again for a thread where it failed, or came too late."""
 MOST_PUT_OFF: Final = 3
 """Turns that a summary may wait for, one after the other."""
+MOST_RESULTS: Final = 64
+"""Results that are counted apart."""
 
 
 class Tries:
@@ -37,7 +39,10 @@ class Tries:
     def failed(self, key: ThreadKey, way: str, code: str) -> None:
         """Take it that a way failed, or that its summary came too late."""
         now = self._now()
-        self.counts[f"{way}_{code}"] += 1
+        result = f"{way}_{code}"
+        if len(self.counts) >= MOST_RESULTS and result not in self.counts:
+            result = f"{way}_other"  # providers invent codes
+        self.counts[result] += 1
         for old in [each for each, until in self._held_off.items() if until <= now]:
             del self._held_off[old]
         self._held_off[key, way] = now + HOLD_OFF

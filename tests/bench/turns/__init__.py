@@ -1,0 +1,1 @@
+"""One turn, timed on a real pipeline: ours, a bare client, a classic pipeline."""

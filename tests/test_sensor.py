@@ -44,9 +44,12 @@ async def reload(house: Home) -> None:
 
 async def say(house: Home) -> None:
     """Say something in the kitchen, and hear the answer to its end."""
+    before = house.assistant.usage.total.transcripts
     await house.kitchen.hear(speech())
     await house.kitchen.play()
     await house.settled()
+    # What it costs to write it down comes when it likes.
+    await house.until(lambda: house.assistant.usage.total.transcripts > before, 20)
 
 
 async def test_use_is_shown_and_goes_on(house: Home) -> None:

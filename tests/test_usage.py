@@ -60,6 +60,7 @@ async def test_what_the_provider_reports_is_what_is_shown(house: Home) -> None:
     """Tokens and money are the provider's own numbers, and the gauge stands at its last report."""
     await say(house)
     await say(house)
+    await house.until(lambda: house.assistant.usage.total.transcripts == 2, 20)
     first, last = reports(house)
     total = house.assistant.usage.total
     assert (total.responses, total.transcripts) == (2, 2)
@@ -138,9 +139,9 @@ async def test_a_gauge_falls_with_the_session(house: Home) -> None:
     await house.hass.services.async_call(
         "realtime_assist", "delete_memory", {"scope": "global", "keys": list(CELLAR)}, blocking=True
     )
-    await house.until(lambda: reading(house).tokens < full - 2000)
+    await house.until(lambda: reading(house).tokens < full - 2000, 20)
     house.server.session.close(1006)
-    await house.until(lambda: reading(house).tokens == 0)
+    await house.until(lambda: reading(house).tokens == 0, 20)
 
 
 async def test_a_server_that_drops_silently_is_found_out(house: Home) -> None:
@@ -151,7 +152,7 @@ async def test_a_server_that_drops_silently_is_found_out(house: Home) -> None:
     await say(house)
     assert len(house.server.sessions) == 1
     await say(house)
-    await house.until(lambda: len(house.server.sessions) == 2)
+    await house.until(lambda: len(house.server.sessions) == 2, 20)
     house.server.session.window = 100_000
     await say(house, "what is my name")
     told = " ".join(house.brain.requests[-1].texts())
@@ -171,8 +172,8 @@ async def test_a_long_conversation_goes_on_in_a_new_session(
     await remember(house, **CELLAR)
     await remember(house, beer="is there too")
     await say(house)
-    await house.until(lambda: len(house.server.sessions) == 2)
-    await house.until(lambda: reading(house).tokens > 0)
+    await house.until(lambda: len(house.server.sessions) == 2, 20)
+    await house.until(lambda: reading(house).tokens > 0, 20)
     assert reading(house).reported is None
     # What a newer fact had replaced goes first.
     assert house.server.sessions[0].count("conversation.item.delete")
@@ -196,4 +197,4 @@ async def test_nothing_happens_while_somebody_speaks(house: Home, options: dict[
     assert meter(house).pressure().level is Level.HARD
     await house.kitchen.play()
     await house.settled()
-    await house.until(lambda: len(house.server.sessions) == 2)
+    await house.until(lambda: len(house.server.sessions) == 2, 20)

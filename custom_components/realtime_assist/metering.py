@@ -176,7 +176,7 @@ class SessionMeter(Meter):
             self._log.add(self._thread(), use, response_cost(use, self._facts.prices))
         tokens = spent.usage.input_tokens
         if spent.whole and self._believed and tokens is not None:
-            self._gauged(tokens, self._held(spent.read), now)
+            self._gauged(tokens, spent, now)
         self._log.changed()
 
     def _estimated(self, use: Use, spent: Spent) -> Use:
@@ -185,8 +185,11 @@ class SessionMeter(Meter):
         read = load_of((prefix, *map(_load, spent.read)))
         return completed(use, read, load_of(map(_load, spent.made)), self._facts.rates)
 
-    def _gauged(self, tokens: int, held: int, now: float) -> None:
-        known, self.gauge = self.gauge.lost, self.gauge.reported(tokens, held, now)
+    def _gauged(self, tokens: int, spent: Spent, now: float) -> None:
+        held, rates = self._held(spent.read), self._facts.rates
+        said = sum(_load(item).audio_tokens(rates) for item in spent.read if item.is_reply)
+        known = self.gauge.lost
+        self.gauge = self.gauge.reported(tokens, held, now, loose=said)
         if self.gauge.lost and not known and self.session is not None:
             _LOGGER.warning(
                 "The provider read %d tokens, far fewer than it was told: it drops what is older"
@@ -238,8 +241,10 @@ class SessionMeter(Meter):
 def _load(item: LedgerItem) -> Load:
     """Return what an item of the ledger is to a model."""
     ms = item.received_ms if item.cut_ms is None else min(item.received_ms, item.cut_ms)
+    # Of a reply a model reads the words as well (recorded), until it is cut (documented).
+    text = item.text if item.cut_ms is None else ""
     return Load(
-        text_tokens=estimate_tokens(item.text) + ITEM_TOKENS,
+        text_tokens=estimate_tokens(text) + ITEM_TOKENS,
         heard_ms=0 if item.is_reply else round(ms),
         said_ms=round(ms) if item.is_reply else 0,
     )

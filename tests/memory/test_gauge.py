@@ -87,6 +87,15 @@ def test_audio_that_a_server_does_not_count_is_no_loss() -> None:
     assert not after([(1500, 1500), (1500, 2100), (1520, 2700), (1530, 3300)]).misses
 
 
+def test_speech_that_a_server_lets_go_is_no_loss() -> None:
+    """A server that keeps a long answer only in writing has not forgotten what was said."""
+    gauge = Gauge().reported(2500, 2500, 1.0, loose=1200)
+    for at in (2.0, 3.0):
+        gauge = gauge.reported(1400, 2600, at, loose=1200)
+    assert not gauge.lost
+    assert gauge.reading(2600).tokens == 1400
+
+
 @given(reports=REPORTS)
 def test_the_factor_stays_between_half_and_double(reports: list[tuple[int, int]]) -> None:
     """However odd its reports are, a provider cannot make the estimate meaningless."""

@@ -188,3 +188,24 @@ def test_a_transcript_that_is_told_several_times_is_one_transcript() -> None:
 def test_another_protocol_is_not_mistaken_for_ours(name: str) -> None:
     """A wrong address is noticed, not misunderstood."""
     assert all(isinstance(event, OtherEvent) for event in events(name))
+
+
+@pytest.mark.parametrize("name", SPEAKING)
+def test_what_a_response_cost_is_known(name: str) -> None:
+    """Each recorded bill is read, whole and in parts, wherever a server puts it."""
+    for done in only(name, ResponseDone):
+        usage = done.usage
+        assert usage.input_tokens is not None
+        parts = (usage.input_text_tokens, usage.input_audio_tokens, usage.input_image_tokens)
+        assert usage.input_tokens == sum(part or 0 for part in parts)
+        parts = (usage.output_text_tokens, usage.output_audio_tokens, 0)
+        assert usage.output_tokens == sum(part or 0 for part in parts)
+        cached = (usage.cached_text_tokens, usage.cached_audio_tokens, usage.cached_image_tokens)
+        assert (usage.cached_tokens or 0) == sum(part or 0 for part in cached)
+
+
+def test_what_a_transcript_cost_is_known() -> None:
+    """OpenAI counts the seconds that it wrote down."""
+    (done,) = only("openai-audio_in_server_vad_turn", TranscriptDone)
+    assert done.usage is not None
+    assert done.usage.seconds == 3

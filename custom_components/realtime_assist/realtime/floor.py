@@ -217,8 +217,7 @@ class Floor:
                 flight.assembly.item(event)
             case TextDelta():
                 flight.assembly.text(event)
-                if not event.spoken:
-                    self.ledger.wrote(event.item_id, event.text)
+                self.ledger.wrote(event.item_id, event.text)
             case CallDone():
                 flight.assembly.call(event)
             case AudioDelta():

@@ -58,7 +58,7 @@ class LedgerItem:
     received_ms: float = 0.0
     """Milliseconds of its audio: of a reply what has arrived here, of speech what was sent."""
     text: str = field(default="", repr=False)
-    """The words in it, as far as they are no speech: a model reads them. Never logged."""
+    """The words in it, those of a spoken reply as well: a model reads them. Never logged."""
 
     @property
     def is_note(self) -> bool:

@@ -4,8 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from custom_components.realtime_assist.memory.asking import instructions, read, record
+from custom_components.realtime_assist.memory.checking import checked
 from custom_components.realtime_assist.memory.summarizer import (
     HomeSummary,
     SummaryFailed,
@@ -137,3 +140,41 @@ def test_what_comes_only_from_unclear_turns_is_not_learned() -> None:
         "The cat is Minka.",
         "Something unclear was asked.",
     ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from([*HomeSummary.model_fields, "text", "turns"]), inner)
+    ),
+    max_leaves=12,
+)
+SHORT = st.text(max_size=9)
+WRITTEN = st.dictionaries(
+    st.sampled_from(list(HomeSummary.model_fields)),
+    st.lists(
+        st.builds(
+            "{} [{}]".format,
+            st.sampled_from(["The door is red.", "Anna", "", "]", "[", "1 [2]"])
+            | st.text(max_size=9),
+            st.integers(-1, 12),
+        ),
+        max_size=5,
+    ),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(answer=JSON | WRITTEN | st.text(max_size=60) | WRITTEN.map(json.dumps))
+def test_no_answer_breaks_anything(answer: object) -> None:
+    """Whatever a model writes is a summary that cites what was said, or is refused with a code."""
+    asked = task(*(f"The door {n} of Anna is red." for n in range(9)))
+    try:
+        kept = lines_of(checked(read(answer), asked), asked)
+    except SummaryFailed:
+        return
+    for line in kept:
+        assert line.text.strip()
+        assert line.turns
+        assert set(line.turns) <= set(range(1, 10))

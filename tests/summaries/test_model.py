@@ -47,8 +47,8 @@ def never() -> Reply:
 async def quiet(house: Home) -> None:
     """Wait until the session of the kitchen could be asked, and no summary is being made."""
     (projection,) = house.assistant.projections()
-    await house.until(lambda: projection.session.can_ask_aside)
-    await house.until(lambda: not house.memory.compaction.running)
+    await house.until(lambda: projection.session.can_ask_aside, 20)
+    await house.until(lambda: not house.memory.compaction.running, 20)
 
 
 async def test_the_model_writes_it_beside_the_conversation(house: Home) -> None:
@@ -86,7 +86,7 @@ async def test_it_is_made_by_itself_after_a_turn(house: Home) -> None:
     await quiet(house)
     key = await remember(house, houses())
     await turn(house)
-    await house.until(lambda: lines(house, key))
+    await house.until(lambda: lines(house, key), 20)
     assert lines(house, key) == LINES
 
 
@@ -103,7 +103,7 @@ async def test_a_turn_that_begins_meanwhile_waits_for_nothing(house: Home) -> No
     await turn(house)
     assert (await run)["state"] == "put_off"
     # Only after that turn it is tried again, and this answer is no summary.
-    await house.until(lambda: lines(house, key))
+    await house.until(lambda: lines(house, key), 20)
     counts = house.memory.compaction.tries.counts
     assert (counts["model_put_off"], counts["model_broken"]) == (1, 1)
     assert len(asides(house)) == 2

@@ -16,6 +16,8 @@ SECONDS: Final = 30.0
 """How long one answer is waited for."""
 _FRAME_TOKENS: Final = 1000
 """What an answer may cost beside its lines: their marks, and what a model thinks."""
+_MOST_TOKENS: Final = 4096
+"""What the smallest model of OpenAI can answer at most (PROTOCOL.md 1.9); more is refused."""
 _PUT_OFF: Final = frozenset({"interrupted", "not_idle", "lost"})
 
 
@@ -33,7 +35,7 @@ class ModelSummarizer:
         aside = Aside(
             instructions=instructions(task),
             input=record(task),
-            max_tokens=2 * task.tokens + _FRAME_TOKENS,
+            max_tokens=min(2 * task.tokens + _FRAME_TOKENS, _MOST_TOKENS),
         )
         if (session := self._session()) is None:
             raise SummaryPutOff("not_idle")

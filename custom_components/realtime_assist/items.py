@@ -68,6 +68,11 @@ class DesiredItem:
         """Whether a note is the user's own typed words, not something the house tells."""
         return self.form is Form.NOTE and self.key.startswith("turn:")
 
+    @property
+    def is_said(self) -> bool:
+        """Whether an answer without it would be wrong: typed words, or what became of a call."""
+        return self.by_user or self.form is Form.OUTPUT or self.key.startswith("outcome:")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:

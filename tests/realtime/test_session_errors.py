@@ -26,11 +26,13 @@ from tests.loopback import (
     LoopbackServer,
     RealClock,
     Reply,
+    Request,
     ScriptedBrain,
     Speech,
     Switches,
 )
 from tests.loopback.faults import Passage
+from tests.loopback.brain import Answer
 
 from .rig import CONFIG, Record, changed, quiet, rig, speech
 
@@ -327,3 +329,69 @@ async def test_an_error_about_an_earlier_request_harms_no_later_one() -> None:
         server.faults.add(Fault("response.created", AboutTheFirst(server), nth=2))
         result = await house.voice_turn()
         assert (result.text, result.end.failure) == ("It is on.", None)
+
+
+@pytest.mark.parametrize("ids", [True, False])
+async def test_a_refused_commit_leaves_nothing_to_the_next_question(*, ids: bool) -> None:
+    """What a server would not take does not become part of what is said next."""
+    brain = ScriptedBrain()
+    refusal = Error("invalid_value", instead=True, names_event=ids)
+    fault = Fault("client:input_audio_buffer.commit", refusal)
+    async with LoopbackServer(brain, faults=[fault]) as server, rig(server) as house:
+        result = await house.voice_turn(speech(900))
+        assert result.end.failure is not None
+        assert result.end.failure.code == "invalid_value"
+        assert (await house.voice_turn(speech(500))).end.failure is None
+        assert abs(len(brain.requests[-1].context[-1].audio) / 48 - 500) < 5
+        assert len(server.sessions) == 1
+
+
+async def test_an_unexplained_error_ends_what_was_asked_for_at_once() -> None:
+    """After a refusal that names nothing the next question needs no other session."""
+    refusal = Error("server_error", instead=True, names_event=False)
+    fault = Fault("client:response.create", refusal)
+    async with LoopbackServer(faults=[fault]) as server, rig(server) as house:
+        result = await house.voice_turn()
+        assert result.end.failure is not None
+        assert result.end.failure.code == "server_error"
+        assert (await house.voice_turn()).end.failure is None
+        assert len(server.sessions) == 1
+
+
+@pytest.mark.parametrize("ids", [True, False])
+async def test_a_refused_outcome_runs_nothing_twice(*, ids: bool) -> None:
+    """A lamp is not switched again because the provider would not take the first report of it."""
+
+    def answer(request: Request) -> Answer:
+        known = any(item.kind == "output" for item in request.context)
+        return "It is on." if known else Call("HassTurnOn", "{}")
+
+    refusal = Error("invalid_value", instead=True, names_event=ids)
+    output = Fault(
+        "client:conversation.item.create",
+        refusal,
+        where=lambda event: event["item"]["type"] == "function_call_output",
+    )
+    brain = ScriptedBrain(default=answer)
+    async with LoopbackServer(brain, faults=[output]) as server, rig(server) as house:
+        result = await house.voice_turn()
+        assert (result.end.failure, result.text) == (None, "It is on.")
+        assert len(result.calls) == 1
+
+
+async def test_typed_words_that_were_refused_are_not_answered_without_them() -> None:
+    """Nobody gets an answer to a question that the model did not read."""
+    fault = Fault("client:conversation.item.create", Error("invalid_value", instead=True))
+    brain = ScriptedBrain(default=lambda request: f"You wrote: {request.texts()}")
+    async with LoopbackServer(brain, faults=[fault]) as server, rig(server) as house:
+        result = await house.text_turn("Is it warm?")
+        assert result.text == "You wrote: ['Is it warm?']"
+
+
+async def test_an_item_that_is_never_taken_ends_the_turn() -> None:
+    """A provider that refuses the question again and again is not asked for ever."""
+    fault = Fault("client:conversation.item.create", Error("invalid_value", instead=True), times=0)
+    async with LoopbackServer(faults=[fault]) as server, rig(server) as house:
+        result = await house.text_turn("Is it warm?")
+        assert result.end.failure is not None or result.text
+        assert server.total("response.create") <= 4

@@ -15,6 +15,7 @@ from tests.loopback import (
     PERSONALITIES,
     Call,
     Delay,
+    Drop,
     Fault,
     LoopbackServer,
     RealClock,
@@ -95,6 +96,26 @@ async def test_words_that_come_late_are_remembered() -> None:
         await house.until(lambda: bool(server.session.sent_of(fault.on)))
         await house.until(lambda: exchange.hearing.text == "turn on the lamp")
         assert exchange.record.heard_text == "turn on the lamp"
+
+
+async def test_words_that_are_written_down_twice_are_one_sentence() -> None:
+    """Where a turn goes on in another session, its words do not stand in the history twice."""
+    brain = ScriptedBrain(default_hears="turn on the lamp", default="Done.")
+    fault = Fault("client:response.create", Drop(1006))
+    async with LoopbackServer(brain, faults=[fault]) as server, rig(server) as house:
+        exchange = house.begin()
+        await house.speak(exchange)
+        exchange.end_of_speech(respond=False)
+        assert (await exchange.heard()).text == "turn on the lamp"
+        exchange.respond()
+        result = await house.take(exchange)
+        assert result.text == "Done."
+        await server.wait_for(
+            lambda s: s.session.sent_of("conversation.item.input_audio_transcription.completed")
+        )
+        assert exchange.record.heard_text == "turn on the lamp"
+        house.close(result)
+        assert len(server.sessions) == 2
 
 
 async def test_silence_is_no_question() -> None:

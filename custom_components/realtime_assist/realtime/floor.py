@@ -46,6 +46,7 @@ CANCELLED_SECONDS: Final = 5.0
 SILENCE_MS: Final = 1200
 """Silence in which every provider's turn detection finds the end of speech."""
 MAX_ATTEMPTS: Final = 3
+ITEM_REFUSED: Final = "item_refused"
 
 type ReplyEvent = ReplyItem | AudioDelta | TextDelta | CallDone
 
@@ -121,6 +122,7 @@ class Floor:
         """Take the refusal of a commit: nobody spoke, unless the provider was first."""
         exchange, self.committing = self.committing, None
         self._timers.stop("commit")
+        self._link.unread_audio = True  # it lies in the buffer still
         if exchange is None:
             return
         if exchange.provider_committed:
@@ -266,11 +268,23 @@ class Floor:
             return
         if flight.said and not exchange.answers.calls:
             return  # another one answers the same words
+        self._ask_again(flight, code)
+
+    def unfounded(self) -> None:
+        """Ask again for a response that was asked for behind something that was refused."""
+        if self.flight is not None and not self.flight.said:
+            self._ask_again(self.flight, ITEM_REFUSED)
+
+    # Inside
+
+    def _ask_again(self, flight: Flight, code: str) -> None:
+        """Let a response go, and ask for another one when the floor is free; not for ever."""
         self._land()
         if flight.response_id is not None:
             self.reject(flight.response_id)
         else:
             self._strangers.suspect()
+        exchange = flight.exchange
         exchange.attempts += 1
         if flight.dropped:
             return
@@ -278,8 +292,6 @@ class Floor:
             exchange.fail(failures.failure(code))
         else:
             exchange.wanted = True
-
-    # Inside
 
     def _fail(self, flight: Flight, code: str, retry_after: float | None) -> None:
         """Let a turn fail whose response was refused, or try again where that was announced."""

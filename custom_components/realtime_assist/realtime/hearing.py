@@ -78,6 +78,8 @@ class Hearing:
         """Somebody heard speech: the provider's turn detection, or we by its loudness."""
         self._no_speech = no_speech
         self._items: dict[str, _Words] = {}
+        self._before: str | None = None
+        """The words that were settled before another session began to write them down again."""
         self._timers = Timers()
         self._settled: Heard | None = None
         self._changed = asyncio.Event()
@@ -87,7 +89,8 @@ class Hearing:
     @property
     def text(self) -> str | None:
         """The words as they are known now, None while there are none."""
-        return " ".join(w.text.strip() for w in self._items.values() if w.text.strip()) or None
+        words = " ".join(w.text.strip() for w in self._items.values() if w.text.strip())
+        return words or self._before
 
     @property
     def confidence(self) -> float | None:
@@ -155,8 +158,8 @@ class Hearing:
 
     def rewind(self) -> None:
         """Begin again: the speech goes to another session, which will transcribe it."""
-        if self._settled is None:
-            self._items.clear()
+        self._before = self.text if self._settled is not None else None
+        self._items.clear()
         self._committed = self._audio = False
         self._timers.stop("quiet")
         self._timers.stop("late")

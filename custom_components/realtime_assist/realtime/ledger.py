@@ -181,8 +181,8 @@ class Ledger(Holdings):
             state = ItemState.HELD if item.state is ItemState.SENT else item.state
             self._change(item_id, cut_ms=ms, state=state)
 
-    def settle_error(self, event_id: str | None, *, unknown: bool = False) -> bool:
-        """Take a refusal; return whether it was one of an item operation.
+    def settle_error(self, event_id: str | None, *, unknown: bool = False) -> ItemOperation | None:
+        """Take a refusal; return the item operation that it was of, None if it was not.
 
         `unknown`: the provider knows no such item. What we made ourselves is gone then, as it
         should be; of what was born there some providers announce another id than they keep.
@@ -195,17 +195,17 @@ class Ledger(Holdings):
         else:
             operation = self._outstanding.pop_kind((Create, Delete, CutTo))
         if operation is None:
-            return False
+            return None
         item = self._items.get(operation.remote_id)
         if unknown and event_id and isinstance(operation, Delete) and item and item.is_ours:
             self.settle_deleted(operation.remote_id)
-            return True
+            return operation
         self._counts["refused"] += 1
         if isinstance(operation, Create):
             self._not_created(operation, certain=event_id is not None)
         else:
             self._not_done(operation.remote_id)
-        return True
+        return operation
 
     def settle_expired(self, now: float) -> int:
         """Give up waiting for what was due by `now`; return how many operations that were.

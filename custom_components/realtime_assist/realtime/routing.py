@@ -40,6 +40,7 @@ from .ledger import Ledger
 from .link import Link, Owner
 from .listening import Ended
 from .metering import Purpose, Spent
+from .operations import Create, ItemOperation
 
 MAX_EARLY: Final = 8
 """Items whose words may wait for their turn."""
@@ -218,8 +219,10 @@ class Router:
         owner = self._link.owner(event.event_id)
         code = failures.plain(event.code)
         unknown = code == failures.UNKNOWN_ITEM
-        if event.event_id and self._ledger.settle_error(event.event_id, unknown=unknown):
-            self._host.boundary()
+        if event.event_id and (
+            operation := self._ledger.settle_error(event.event_id, unknown=unknown)
+        ):
+            self._item_refused(operation)
         elif owner is Owner.CONFIGURE or self._is_refused_configuration(event):
             again = failures.severity(code) is Severity.SESSION
             self._host.session_failed(failures.failure(code), again=again)
@@ -259,19 +262,31 @@ class Router:
             case Severity.SESSION:
                 self._host.session_failed(failures.failure(code), again=True)
             case Severity.BENIGN | Severity.TURN if event_id is None and (
-                self._ledger.settle_error(None)
+                operation := self._ledger.settle_error(None)
             ):
-                self._host.boundary()
+                self._item_refused(operation)
             case Severity.TURN if event_id is None:
                 self._fail_current(code)
             case _:
                 self.counts["benign"] += 1
 
+    def _item_refused(self, operation: ItemOperation) -> None:
+        """Let what was refused be tried again, and whatever was asked for behind it."""
+        if isinstance(operation, Create) and operation.item.is_said:
+            self._floor.unfounded()
+        self._host.boundary()
+
     def _fail_current(self, code: str) -> None:
-        """End the turn that the wire is busy with: the error is about nothing else."""
+        """End the turn that the wire is busy with: the error is about nothing else.
+
+        Servers answer in order: so it is about the commit while that is open, else about the
+        response that was asked for and has not begun, else about the one that is being made.
+        """
         flight = self._floor.flight
-        current = flight.exchange if flight is not None else self._floor.committing
-        if flight is not None and not flight.dropped:
+        if self._floor.committing is not None:
+            self._floor.commit_refused(code)
+        elif flight is not None and flight.response_id is None:
+            self._floor.refused(code)
+        elif flight is not None:
             self._floor.cancel(flight.exchange)
-        if current is not None:
-            current.fail(failures.failure(code))
+            flight.exchange.fail(failures.failure(code))

@@ -31,8 +31,8 @@ from tests.loopback import (
     Speech,
     Switches,
 )
-from tests.loopback.faults import Passage
 from tests.loopback.brain import Answer
+from tests.loopback.faults import Passage
 
 from .rig import CONFIG, Record, changed, quiet, rig, speech
 

@@ -89,7 +89,7 @@ async def test_a_tool_call_without_a_word(monkeypatch: pytest.MonkeyPatch) -> No
 async def test_words_that_come_late_are_remembered() -> None:
     """The history has the words, though nobody could wait for them."""
     brain = ScriptedBrain(replies=[Speech("Yes.", ms=8000)], hears=["turn on the lamp"])
-    fault = Fault("conversation.item.input_audio_transcription.completed", Delay(20, overtake=True))
+    fault = Fault("conversation.item.input_audio_transcription.completed", Delay(50, overtake=True))
     async with LoopbackServer(brain, faults=[fault]) as server, rig(server) as house:
         exchange = await ask(house)
         assert (await exchange.heard()).how is How.QUIET

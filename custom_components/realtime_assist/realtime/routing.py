@@ -235,7 +235,7 @@ class Router:
             self._floor.refused(code, event)
             self._host.boundary()
         else:
-            self._unexplained(event.event_id, code)
+            self._unexplained(event, code)
 
     def _is_refused_configuration(self, event: ErrorEvent) -> bool:
         """Guess that the first word of a session, if it is an error, is about its configuration."""
@@ -252,7 +252,7 @@ class Router:
             and self._floor.committing is not None
         )
 
-    def _unexplained(self, event_id: str | None, code: str) -> None:
+    def _unexplained(self, event: ErrorEvent, code: str) -> None:
         if code == failures.CANCEL_TOO_LATE:
             self.counts["benign"] += 1
             return
@@ -261,12 +261,12 @@ class Router:
                 self._host.session_failed(failures.failure(code), again=False)
             case Severity.SESSION:
                 self._host.session_failed(failures.failure(code), again=True)
-            case Severity.BENIGN | Severity.TURN if event_id is None and (
+            case Severity.BENIGN | Severity.TURN if event.event_id is None and (
                 operation := self._ledger.settle_error(None)
             ):
                 self._item_refused(operation)
-            case Severity.TURN if event_id is None:
-                self._fail_current(code)
+            case Severity.TURN if event.event_id is None:
+                self._fail_current(event, code)
             case _:
                 self.counts["benign"] += 1
 
@@ -276,7 +276,7 @@ class Router:
             self._floor.unfounded()
         self._host.boundary()
 
-    def _fail_current(self, code: str) -> None:
+    def _fail_current(self, event: ErrorEvent, code: str) -> None:
         """End the turn that the wire is busy with: the error is about nothing else.
 
         Servers answer in order: so it is about the commit while that is open, else about the
@@ -286,7 +286,7 @@ class Router:
         if self._floor.committing is not None:
             self._floor.commit_refused(code)
         elif flight is not None and flight.response_id is None:
-            self._floor.refused(code)
+            self._floor.refused(code, event)
         elif flight is not None:
             self._floor.cancel(flight.exchange)
             flight.exchange.fail(failures.failure(code))

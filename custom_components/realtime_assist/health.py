@@ -60,7 +60,11 @@ class Health:
         entry = self._hub.entry
         if not self._down:
             self._down = True
-            _LOGGER.warning("%s does not work: %s. Turns get an apology", entry.title, error)
+            _LOGGER.warning(
+                "The provider of account %s does not work (%s): turns get an apology",
+                entry.entry_id,
+                error.code,
+            )
         if isinstance(error, AuthenticationFailed):
             entry.async_start_reauth(self._hub.hass)
         elif (issue := _ISSUES.get(type(error))) is not None:
@@ -71,7 +75,7 @@ class Health:
         """Learn that the provider has answered."""
         if self._down:
             self._down = False
-            _LOGGER.info("%s works again", self._hub.entry.title)
+            _LOGGER.info("The provider of account %s works again", self._hub.entry.entry_id)
         for shown in list(self._shown):
             if shown[0] is not Issue.MODEL_GONE or shown[1] == assistant.subentry_id:
                 self._clear(shown)

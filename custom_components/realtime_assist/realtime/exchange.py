@@ -32,6 +32,10 @@ SOCKET_SECONDS: Final = 2.5
 
 SPEAKING_SECONDS: Final = 120.0
 """A turn that never says that its speech has ended is given up."""
+MOST_ROUNDS: Final = 15
+"""Responses with calls in one turn: a model that goes on calling goes round in circles."""
+MOST_CALLS: Final = 128
+"""Calls in one turn: a model that wants more than that has lost its mind."""
 CALLS_SECONDS: Final = 120.0
 """A turn whose calls are never answered is given up; tools have limits of their own."""
 
@@ -70,6 +74,7 @@ class Exchange:
         self._host = host
         self._typed: str | None = None
         self._asked = False
+        self._rounds = 0
         self.ended_by = Ended.GIVEN_UP
         """Why the speech is over."""
         if voice:
@@ -266,6 +271,11 @@ class Exchange:
         self.answers.usage.append(event.usage)
         self.hearing.audio_in_hand()
         if calls and event.status is ResponseStatus.COMPLETED:
+            self._rounds += 1
+            most = len(self.answers.calls) + len(calls) > MOST_CALLS
+            if most or self._rounds > MOST_ROUNDS:
+                self.fail(ResponseFailed("too_many_calls"))
+                return
             self.answers.called(calls, epoch)
             self.timers.start("calls", CALLS_SECONDS, self._not_answered)
             return

@@ -80,6 +80,8 @@ class Floor:
         self._landed: Flight | None = None
         self._strangers = Strangers(host.advance)
         self._echoes = False
+        self._announces = False
+        """The server says when a response begins, so that nothing before it is of ours."""
         self._takes_metadata = True
         self.retry: Final = Retry()
         self._timers = Timers()
@@ -183,6 +185,7 @@ class Floor:
             return True
         if self._strangers.owns(event.response_id):
             return True
+        self._announces = True
         self._echoes = self._echoes or event.turn_id is not None
         flight = self.flight
         if flight is None or flight.response_id is not None:
@@ -310,7 +313,7 @@ class Floor:
             return flight
         if landed is not None and landed.response_id == response_id:
             return landed if landed.exchange.stage is not Stage.OVER else None
-        unnamed = flight is not None and flight.response_id is None
+        unnamed = flight is not None and flight.response_id is None and not self._announces
         return flight if unnamed and not self._strangers.owns(response_id) else None
 
     def _learn(self, event: ReplyItem, flight: Flight | None) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from types import MappingProxyType
 
 import pytest
 from homeassistant.config_entries import ConfigSubentry
@@ -81,7 +82,9 @@ async def test_a_flood_from_a_microphone_is_bounded(house: Home) -> None:
 async def test_two_assistants_on_one_satellite(house: Home) -> None:
     """Who asks the second assistant silences the first, and each remembers its own."""
     entries = house.hass.config_entries
-    second = ConfigSubentry(data={}, subentry_type="assistant", title="Butler", unique_id=None)
+    second = ConfigSubentry(
+        data=MappingProxyType({}), subentry_type="assistant", title="Butler", unique_id=None
+    )
     entries.async_add_subentry(house.entry, second)
     await house.hass.async_block_till_done()
     find = er.async_get(house.hass).async_get_entity_id

@@ -73,6 +73,18 @@ async def test_garbage_is_named_where_it_holds_the_loop() -> None:
     assert not any(getattr(each, "__self__", None) is watch for each in gc.callbacks)
 
 
+async def test_what_the_collector_works_is_not_called_our_own() -> None:
+    """Our own work is told without it, even where it runs in the middle of that."""
+    async with Watch() as watch:
+        watch._collecting("start", {})
+        until = time.thread_time() + 0.05
+        while time.thread_time() < until:
+            pass
+        watch._collecting("stop", {})
+    assert watch.collected >= 0.05
+    assert watch.worked < 0.05
+
+
 def test_times_are_told_in_their_unit() -> None:
     """A microsecond is not taken for a millisecond."""
     times = Times([0.001, 0.002, 0.009])

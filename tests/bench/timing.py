@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import statistics
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,14 +60,17 @@ class Watch:
     """Looks at the event loop each millisecond, and knows for how long nobody could.
 
     `blocked` is what a clock says: it counts what other threads and programs took, too. `worked`
-    is what the loop itself did in one go, in seconds of the processor. `collected` is the longest
-    that Python looked for garbage: it looks at all there is in the process, in whatever thread.
+    is what the loop itself did in one go, in seconds of the processor, without the collector.
+    `collected` is the longest that Python looked for garbage: it looks at all there is in the
+    process, most of which is not ours, in whatever thread.
     """
 
     def __init__(self) -> None:
         """Start with nothing seen."""
         self.blocked = self.worked = self.collected = 0.0
-        self._collecting_since = 0.0
+        self._collecting_since = self._collecting_work = 0.0
+        self._collected_here = 0.0
+        self._thread = threading.get_ident()
 
     async def __aenter__(self) -> Self:
         """Begin to look."""
@@ -91,16 +95,19 @@ class Watch:
     def _collecting(self, phase: str, _info: dict[str, int]) -> None:
         now = time.perf_counter()
         if phase == "start":
-            self._collecting_since = now
-        else:
-            self.collected = max(self.collected, now - self._collecting_since)
+            self._collecting_since, self._collecting_work = now, time.thread_time()
+            return
+        self.collected = max(self.collected, now - self._collecting_since)
+        if threading.get_ident() == self._thread:
+            self._collected_here += time.thread_time() - self._collecting_work
 
     async def _look(self) -> None:
         while True:
-            since, worked = time.perf_counter(), time.thread_time()
+            since, worked, collected = time.perf_counter(), time.thread_time(), self._collected_here
             await asyncio.sleep(BEAT)
             self.blocked = max(self.blocked, time.perf_counter() - since - BEAT)
-            self.worked = max(self.worked, time.thread_time() - worked)
+            own = time.thread_time() - worked - (self._collected_here - collected)
+            self.worked = max(self.worked, own)
 
     def figures(self, name: str, aim: float) -> Iterator[Figure]:
         """Return all in milliseconds; `aim` is the longest block that may be."""

@@ -416,17 +416,38 @@ def test_changes_are_told_once(store: ContextStore) -> None:
 
 
 def test_reading_is_written_down_now_and_then(store: ContextStore, clock: Clock) -> None:
-    """What is used stays known as used after a restart, without a write at each read."""
+    """What is used stays known as used after a restart, without a write at each read.
+
+    Above all what is read so often that there is never an hour in between.
+    """
     store.set(GLOBAL, "a", 1)
+    store.set(GLOBAL, "b", 1)
     seen: list[ScopeKey] = []
     store.subscribe(seen.append)
-    for _ in range(8):
+    for minutes in range(10, 250, 10):
         clock.pass_(minutes=10)
         store.get([GLOBAL], "a")
-    assert len(seen) <= 1
+        store.get([GLOBAL], "b")
+        assert len(seen) == minutes // 60
     clock.pass_(hours=2)
     store.get([GLOBAL], "a")
-    assert len(seen) >= 1
+    assert len(seen) == 5
+
+
+def test_what_was_only_read_is_known_as_such(store: ContextStore, clock: Clock) -> None:
+    """At its end the house can write down when what was read was used last."""
+    store.set(GLOBAL, "a", 1)
+    store.set(KITCHEN, "a", 1)
+    store.dump(GLOBAL)
+    store.dump(KITCHEN)
+    assert store.used() == ()
+    clock.pass_(minutes=10)
+    store.visible([KITCHEN])
+    store.get([GLOBAL], "a")
+    assert store.used() == (GLOBAL,)
+    again = reloaded(store, clock, GLOBAL)
+    assert store.used() == ()
+    assert [e.accessed for e in again.visible([GLOBAL])] == [clock.now]
 
 
 def test_what_happened_before_loading_wins(store: ContextStore, clock: Clock) -> None:

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE
+from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE, EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import CoreState, HomeAssistant
+from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from custom_components.realtime_assist.memory.context import ContextStore
+from custom_components.realtime_assist.memory.disk import AT_ONCE
 from custom_components.realtime_assist.memory.entries import Retention
 from custom_components.realtime_assist.memory.files import file_name
 from custom_components.realtime_assist.memory.scopes import GLOBAL, Scope, ScopeKey
@@ -62,6 +64,53 @@ async def test_stop_writes_what_is_behind(hass: HomeAssistant) -> None:
     hass.set_state(CoreState.running)
     again = await restarted(hass)
     assert (again.value(GLOBAL, "cat"), again.value(KITCHEN, "radio")) == ("Minka", "SWR3")
+
+
+async def test_what_is_used_often_is_known_as_such_after_a_restart(hass: HomeAssistant) -> None:
+    """A fact that is asked for every day is not the first to go when there is no room."""
+    home = await with_facts(hass)
+    before = {entry.key: entry.accessed for entry in home.context.visible([GLOBAL, KITCHEN])}
+    home.context.get([GLOBAL], "cat")
+    hass.set_state(CoreState.stopping)
+    hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP)
+    await hass.async_block_till_done()
+    hass.bus.async_fire(EVENT_HOMEASSISTANT_FINAL_WRITE)
+    await hass.async_block_till_done()
+    hass.set_state(CoreState.running)
+    again = await restarted(hass)
+    after = {entry.key: entry.accessed for entry in again.context.visible([GLOBAL, KITCHEN])}
+    assert after["cat"] > before["cat"]
+    assert after["radio"] == before["radio"]
+    for memory in (home, again):
+        memory.storage.close()
+        memory.storage.close()
+
+
+async def test_many_files_are_not_written_all_at_once(
+    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change in every room lets the house go on while it is written."""
+    home = await restarted(hass)
+    writing, most = 0, 0
+    write = Store._async_write_data
+
+    async def counted(file: Store[Any], data: dict[str, Any]) -> None:
+        nonlocal writing, most
+        writing += 1
+        most = max(most, writing)
+        await write(file, data)
+        writing -= 1
+
+    monkeypatch.setattr(Store, "_async_write_data", counted)
+    rooms = [ScopeKey(Scope.AREA, f"room {number}") for number in range(30)]
+    for room in rooms:
+        home.context.set(room, "lamp", "on")
+    hass.set_state(CoreState.stopping)
+    hass.bus.async_fire(EVENT_HOMEASSISTANT_FINAL_WRITE)
+    await hass.async_block_till_done()
+    hass.set_state(CoreState.running)
+    assert most == AT_ONCE
+    assert len((await restarted(hass)).context.visible(rooms)) == len(rooms)
 
 
 async def test_any_name_stays_in_the_folder_and_private(hass: HomeAssistant, disk: Path) -> None:

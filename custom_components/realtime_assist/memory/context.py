@@ -7,7 +7,7 @@ who subscribed, once for each scope. Nothing here waits, and time is given from 
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Unpack
 
 from .entries import ContextEntry, Retention
@@ -18,8 +18,6 @@ from .writing import EntryOptions, written
 
 MAX_ENDED: Final = 256
 """Sessions that are known to have ended."""
-ACCESS_GRAIN: Final = timedelta(hours=1)
-"""Reading alone is written to the disk at most this often."""
 
 
 SESSION_ENDED: Final = "session_ended"
@@ -55,8 +53,7 @@ class ContextStore:
             entry = held.entries.get(key) if held else None
             if held is None or entry is None or entry.expired(now):
                 continue
-            told = entry.sliding is not None or now - entry.accessed >= ACCESS_GRAIN
-            entry.touch(now)
+            told = held.use(entry, now) or entry.sliding is not None
             if entry.sliding is not None:
                 entry = entry.prolonged(now)
                 held.put(entry)
@@ -216,6 +213,10 @@ class ContextStore:
     def guard(self, refusal: Callable[[ScopeKey], str | None]) -> None:
         """Ask before each write whether a scope takes none: a code is raised as ScopeRefused."""
         self._refusal = refusal
+
+    def used(self) -> tuple[ScopeKey, ...]:
+        """Return the scopes of which something was read since the disk was told of them."""
+        return tuple(scope for scope, held in self._held.items() if held.used)
 
     def kept(self, scope: ScopeKey) -> Kept:
         """Return what the disk should keep of a scope, as it is now."""

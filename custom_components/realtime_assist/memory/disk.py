@@ -9,6 +9,7 @@
 The name is a hash, since keys may hold what users typed; the true key stands inside.
 """
 
+import asyncio
 import shutil
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -27,6 +28,9 @@ from .migration import VERSIONS
 from .problems import Kind, StorageProblem, Trouble
 from .store_file import StoreFile
 
+AT_ONCE: Final = 4
+"""Files that are written at once: more threads than that would only wait for each other."""
+
 
 class Disk:
     """The files of the memory. A file that was not read, or must stay as it is, is not written."""
@@ -43,6 +47,7 @@ class Disk:
         self._on_problem: Final = on_problem
         self._root: Final = Path(hass.config.path(STORAGE_DIR, DOMAIN))
         self._files: Final[dict[tuple[Kind, str], StoreFile]] = {}
+        self._gate: Final = asyncio.Semaphore(AT_ONCE)
         self._listed = False
         self._refused: Final[dict[tuple[Kind, str], Trouble]] = {}
         self.index: Final = FileIndex()
@@ -182,7 +187,14 @@ class Disk:
     def _file(self, kind: Kind, name: str) -> StoreFile:
         if (kind, name) not in self._files:
             dump = self.index.dump if kind is Kind.INDEX else partial(self._dump, kind, name)
-            self._files[kind, name] = StoreFile(self._hass, kind, name, dump, self._report)
+            self._files[kind, name] = StoreFile(
+                self._hass,
+                kind=kind,
+                name=name,
+                dump=dump,
+                report=self._report,
+                gate=self._gate,
+            )
         return self._files[kind, name]
 
     @callback

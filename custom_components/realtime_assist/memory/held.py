@@ -4,7 +4,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from .entries import ContextEntry, Retention
@@ -14,6 +14,8 @@ MAX_ENTRIES: Final = 500
 """Entries of one scope."""
 MAX_BYTES: Final = 256 * 1024
 """Bytes of one scope, earlier values included."""
+USE_GRAIN: Final = timedelta(hours=1)
+"""Reading alone is written to the disk at most this often."""
 MAX_TOMBSTONES: Final = 1000
 """Of one scope; the oldest go first."""
 
@@ -31,6 +33,10 @@ class Held:
     """No entry expires before; None: none expires."""
     ending: int = 0
     """How many entries end by themselves, by time or by turns."""
+    used: bool = False
+    """Whether anything was read since `kept`: the disk does not know when."""
+    _use_told: datetime | None = None
+    """When reading alone was told last."""
     _ordered: tuple[ContextEntry, ...] | None = None
 
     def living(self, now: datetime) -> Iterable[ContextEntry]:
@@ -40,6 +46,21 @@ class Held:
         if not self.ending:
             return self._ordered
         return (entry for entry in self._ordered if not entry.expired(now))
+
+    def use(self, entry: ContextEntry, now: datetime) -> bool:
+        """Note that an entry was read; return whether the disk should learn of that now.
+
+        It learns when with whatever else is written, else once in a while: how often something
+        is read is no matter.
+        """
+        since = self._use_told or entry.accessed
+        entry.touch(now)
+        self.used = True
+        if now - since < USE_GRAIN:
+            self._use_told = since
+            return False
+        self._use_told = now
+        return True
 
     def put(self, entry: ContextEntry) -> None:
         """Enter an entry in place of the one with its key."""
@@ -126,6 +147,7 @@ class Held:
 
     def kept(self) -> Kept:
         """Return what the disk should keep, as it is now."""
+        self.used = False
         return Kept(entries=tuple(self.entries.values()), tombstones=dict(self.tombstones))
 
     def load(self, found: Kept) -> None:

@@ -11,14 +11,16 @@ from functools import partial
 from itertools import batched
 from typing import Any, Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import Event, HomeAssistant, callback
 
 from .archive import Archive
 from .context import ContextStore
 from .disk import Disk
 from .files import file_name
-from .kept import Dump, Kept
+from .kept import Dump
 from .problems import Kind, StorageProblem
+from .scope_files import ScopeFiles
 from .scopes import ScopeKey
 from .thread_file import thread_from_dict, thread_to_dict
 from .transcript import Thread, ThreadKey, free_of
@@ -46,16 +48,14 @@ class MemoryStorage:
         on_problem: Callable[[StorageProblem], None] | None = None,
     ) -> None:
         """Follow a context store. `on_problem` is called in the event loop, once per problem."""
-        self._hass: Final = hass
-        self._context: Final = context
         self._disk: Final = Disk(hass, self._dump, on_problem)
         self._lock: Final = asyncio.Lock()
-        self._waiting: Final[set[ScopeKey]] = set()
         self._threads: Final[dict[str, Thread]] = {}
         self._forgetting: frozenset[str] = frozenset()
+        self._closed = False
         self.archive: Final = Archive(self._disk, self._async_list, lambda: self._forgetting)
-        context.guard(self._refusal)
-        self._unsubscribe: Final = context.subscribe(self._scope_changed)
+        self._scopes: Final = ScopeFiles(context, self._disk)
+        self._unlisten: Final = hass.bus.async_listen(EVENT_HOMEASSISTANT_STOP, self._stopping)
 
     @property
     def problems(self) -> tuple[StorageProblem, ...]:
@@ -70,17 +70,17 @@ class MemoryStorage:
             await self._list()
         for names in batched(self._disk.index.unread(Kind.ENTRIES), AT_ONCE, strict=False):
             async with self._lock:
-                await self._load_entries(names)
+                await self._scopes.async_load(names)
         if self._forgetting:
             await self.async_forget_words(self._forgetting)
 
     async def async_load_scopes(self, keys: Iterable[ScopeKey]) -> None:
         """Read the entries of these scopes first; at once if they are read already."""
         names = [file_name(key) for key in keys if key.durable]
-        if not all(self._disk.is_read(Kind.ENTRIES, name) for name in names):
+        if not self._scopes.is_read(names):
             async with self._lock:
                 await self._list()
-                await self._load_entries(names)
+                await self._scopes.async_load(names)
 
     async def _async_list(self) -> None:
         async with self._lock:
@@ -95,66 +95,7 @@ class MemoryStorage:
             found = words if isinstance(words, list) else []
             self._forgetting = frozenset(word for word in found if isinstance(word, str))
         await self._disk.async_list()
-        self._write_waiting()
-
-    async def _load_entries(self, names: Iterable[str]) -> None:
-        """Read the files of some scopes, as far as they were not read."""
-        unread = [name for name in names if self._disk.index.is_unread(Kind.ENTRIES, name)]
-        found = await self._disk.async_take(Kind.ENTRIES, unread, _whole)
-        for name, (scope, kept) in found.items():
-            self._context.load(scope, kept)
-            self._disk.note(Kind.ENTRIES, name, str(scope))
-            self._disk.index.read(Kind.ENTRIES, name)
-        for name in unread:
-            if name not in found:
-                await self._load_scope(name)
-        self._write_waiting()
-
-    async def _load_scope(self, name: str) -> None:
-        """Read the file of one scope with which something may be wrong."""
-        if (data := await self._disk.async_read(Kind.ENTRIES, name)) is not None:
-            await self._take_scope(name, data)
-        self._disk.index.read(Kind.ENTRIES, name)
-
-    @callback
-    def _write_waiting(self) -> None:
-        """Have what was changed before its file was read written, where there is none to read."""
-        for scope in [s for s in self._waiting if self._disk.is_read(Kind.ENTRIES, file_name(s))]:
-            self._waiting.discard(scope)
-            self._scope_changed(scope)
-
-    async def _take_scope(self, name: str, data: dict[str, Any]) -> None:
-        """Give what a file holds to the context store."""
-        try:
-            scope = ScopeKey.parse(data["scope"])
-            lost = None
-            if file_name(scope) == name:
-                found = await self._hass.async_add_executor_job(Kept.read, scope, data)
-                lost = self._context.load(scope, found)
-        except AttributeError, KeyError, TypeError, ValueError:
-            lost = None
-        if lost is None:
-            await self._disk.async_keep_aside(Kind.ENTRIES, name, move=True)
-            return
-        self._disk.note(Kind.ENTRIES, name, data["scope"])
-        if lost:
-            await self._disk.async_keep_aside(Kind.ENTRIES, name, lost=lost)
-
-    @callback
-    def _scope_changed(self, scope: ScopeKey) -> None:
-        """Have a scope written soon, but never before its file was read."""
-        name = file_name(scope)
-        if not scope.durable or self._disk.refusal(Kind.ENTRIES, name):
-            return
-        if not self._disk.is_read(Kind.ENTRIES, name):
-            self._waiting.add(scope)
-            return
-        self._disk.note(Kind.ENTRIES, name, str(scope))
-        self._disk.changed(Kind.ENTRIES, name)
-
-    def _refusal(self, scope: ScopeKey) -> str | None:
-        """Return why a scope takes no writes."""
-        return self._disk.refusal(Kind.ENTRIES, file_name(scope)) if scope.durable else None
+        self._scopes.write_waiting()
 
     # Threads
 
@@ -289,7 +230,7 @@ class MemoryStorage:
 
     async def async_remove_all(self) -> None:
         """Remove every file and stop following. Nothing can be kept here afterwards."""
-        self._unsubscribe()
+        self.close()
         async with self._lock:
             self._threads.clear()
             await self._disk.async_remove_all()
@@ -297,25 +238,23 @@ class MemoryStorage:
     @callback
     def close(self) -> None:
         """Stop following; what is not on the disk yet still gets there."""
-        self._unsubscribe()
+        if not self._closed:
+            self._closed = True
+            self._scopes.unfollow()
+            self._unlisten()
+
+    @callback
+    def _stopping(self, _event: Event) -> None:
+        """Home Assistant stops: what it writes last shall tell what was used."""
+        self._scopes.stopping()
 
     @callback
     def _dump(self, kind: Kind, name: str) -> Dump:
         """Return what makes what a file should hold, as that is now."""
         if kind is Kind.ENTRIES:
-            scope = ScopeKey.parse(self._disk.index.key(kind, name))
-            return partial(self._context.kept(scope).to_dict, scope)
+            return self._scopes.dump(name)
         if kind is Kind.THREADS:
             return partial(thread_to_dict, self._threads[name])
         if kind is Kind.ARCHIVE:
             return self.archive.dump(name)
         return partial(dict[str, Any], {_WORDS: sorted(self._forgetting)})
-
-
-def _whole(name: str, data: dict[str, Any]) -> tuple[ScopeKey, Kept]:
-    """Return what a file keeps of a scope; raises ValueError if not all of it can be read."""
-    scope = ScopeKey.parse(data["scope"])
-    kept = Kept.read(scope, data)
-    if file_name(scope) != name or kept.unread:
-        raise ValueError("only a part can be read")
-    return scope, kept

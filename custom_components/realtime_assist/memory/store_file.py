@@ -24,15 +24,20 @@ RETRY_SECONDS: Final = 60.0
 class StoreFile(Store[dict[str, Any]]):
     """One file of ours, which knows whether it is behind."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is, and whom it works with, all by name
         self,
         hass: HomeAssistant,
+        *,
         kind: Kind,
         name: str,
         dump: Callable[[], Dump],
         report: Callable[[Trouble, Kind, str], None],
+        gate: asyncio.Semaphore,
     ) -> None:
-        """Prepare a file; `dump` gives what it should hold, `report` learns of failures."""
+        """Prepare a file; `dump` gives what it should hold, `report` learns of failures.
+
+        `gate` lets so many files be written at once.
+        """
         key = f"{DOMAIN}/{kind}/{name}".removesuffix("/")
         super().__init__(
             hass,
@@ -50,6 +55,7 @@ class StoreFile(Store[dict[str, Any]]):
         self._report: Final = partial(report, Trouble.NOT_WRITTEN, kind, name)
         self._behind = False
         self._ended = False
+        self._gate: Final = gate
         self._writing: Final = asyncio.Lock()
 
     @callback
@@ -103,10 +109,13 @@ class StoreFile(Store[dict[str, Any]]):
 
         What is written is how it is now; the thread that writes makes the JSON of it.
         """
-        if "data_func" in data:
-            data = {**data, "data_func": self._frozen()}
+        self._behind = False
         try:
-            async with self._writing:
+            async with self._writing, self._gate:
+                if self._ended:
+                    return
+                if "data_func" in data:
+                    data = {**data, "data_func": self._frozen()}
                 await super()._async_write_data(data)
         except HomeAssistantError, OSError:
             self._report()

@@ -76,6 +76,13 @@ async def test_diagnostics(
     assert assistant["options"]["own_prompt"]
     assert assistant["options"]["prompt_characters"] == len(SECRET)
     assert assistant["sessions"] == []
+    assert assistant["usage"] == {
+        "responses": 0,
+        "transcripts": 0,
+        "cost_usd": None,
+        "unpriced": 0,
+        "tokens": {},
+    }
     assert told["memory"] == {
         "scopes": {"global": 1},
         "entries": 1,
@@ -96,7 +103,11 @@ async def test_diagnostics_of_a_house_that_talks(
     await hass.services.async_call(
         "conversation", "process", {"agent_id": agent, "text": SECRET}, blocking=True
     )
-    told = json.dumps(await report(hass, hass_client, entry))
+    found = await report(hass, hass_client, entry)
+    usage = found["assistants"][0]["usage"]
+    assert usage["responses"] == 1
+    assert usage["tokens"]["input"]["provenance"] == "reported"
+    told = json.dumps(found)
     assert server.sessions
     for secret in (SECRET, KEY, server.base_url, "127.0.0.1", "Grandmother", "OK."):
         assert secret not in told

@@ -33,6 +33,7 @@ class Open:
     connected: bool = True
     turns: int = 0
     age: float = 0.0
+    lifetime: float | None = None
     done: list[str] = field(default_factory=list)
 
     def rebuild(self) -> None:
@@ -107,6 +108,7 @@ def said(ms: float, cut_ms: int | None = None) -> LedgerItem:
         (Open(held=(said(90_000),)), Limit.AUDIO),
         (Open(turns=9), Limit.TURNS),
         (Open(age=900.0), Limit.AGE),
+        (Open(age=90.0, lifetime=100.0), Limit.AGE),
     ],
 )
 async def test_whatever_runs_out_is_noticed(session: Open, limit: Limit) -> None:

@@ -1,4 +1,7 @@
-"""What a conversation costs is known, and none gets too long: in a home, with a real server."""
+"""What a conversation costs is known, and none gets too long: in a home, with a real server.
+
+Tests that are about a row of the seeds' feature table begin with its name.
+"""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -57,7 +60,7 @@ def reports(house: Home) -> Iterable[dict[str, Any]]:
 
 
 async def test_what_the_provider_reports_is_what_is_shown(house: Home) -> None:
-    """Tokens and money are the provider's own numbers, and the gauge stands at its last report."""
+    """Token usage: tokens and money are the provider's own numbers; the gauge, its last report."""
     await say(house)
     await say(house)
     await house.until(lambda: house.assistant.usage.total.transcripts == 2, 20)
@@ -94,7 +97,7 @@ async def test_the_gauge_knows_the_next_report(house: Home) -> None:
 
 
 async def test_a_server_that_reports_nothing_is_estimated(house: Home) -> None:
-    """Without any report there are a gauge and a bill all the same, and they say what they are."""
+    """Usage estimate fallback: without reports there are a gauge and a bill, and they say so."""
     house.server.switches = house.server.switches.but(usage="none")
     await say(house)
     total = house.assistant.usage.total
@@ -132,7 +135,7 @@ async def test_an_unknown_price_is_not_zero(house: Home) -> None:
 
 
 async def test_a_gauge_falls_with_the_session(house: Home) -> None:
-    """What is let go is not held: after a new session the gauge shows what that one holds."""
+    """Usage estimate fallback, and it falls: the gauge shows what is held, not what once was."""
     await remember(house, **CELLAR)
     await say(house)
     full = reading(house).tokens
@@ -165,7 +168,7 @@ async def test_a_server_that_drops_silently_is_found_out(house: Home) -> None:
 async def test_a_long_conversation_goes_on_in_a_new_session(
     house: Home, options: dict[str, Any]
 ) -> None:
-    """Long before the model forgets, a new session knows in short what was said, and all facts."""
+    """Context budget: before the model forgets, a new session knows in short what was said."""
     del options
     await say(house, "my name is Anna", "Hello Anna.")
     assert meter(house).pressure().level is not Level.HARD
@@ -187,7 +190,7 @@ async def test_a_long_conversation_goes_on_in_a_new_session(
 
 @pytest.mark.parametrize("options", [{"context_tokens": 2_000}])
 async def test_nothing_happens_while_somebody_speaks(house: Home, options: dict[str, Any]) -> None:
-    """A conversation that gets long is not interrupted in the middle of an answer."""
+    """Proactive rollover: no conversation is interrupted in the middle of an answer for it."""
     del options
     await say(house, "my name is Anna")
     await remember(house, **CELLAR)

@@ -55,6 +55,10 @@ class Metered(Protocol):
     def age(self) -> float:
         """Seconds since the open session began."""
 
+    @property
+    def lifetime(self) -> float | None:
+        """Seconds that the open session may last, None if the provider does not say."""
+
     def rebuild(self) -> None:
         """Begin a new session as soon as nobody is interrupted."""
 
@@ -140,11 +144,12 @@ class SessionMeter(Meter):
         tokens = min(self._limit, self.gauge.ceiling or self._limit)
         # Else a prefix that fills the session alone would end it after every turn.
         least = (self.gauge.factor * (self._begun_with or 0) + ROOM) / HARD
+        told = self.session.lifetime if self.session is not None else None
         return Extent(
             tokens=max(tokens, round(least)),
             audio_seconds=self._facts.audio_seconds,
             turns=self._facts.turns,
-            age_seconds=self._facts.session_seconds,
+            age_seconds=told or self._facts.session_seconds,
         )
 
     # What the session tells

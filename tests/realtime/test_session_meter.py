@@ -183,6 +183,17 @@ async def test_what_was_replaced_goes_first_from_a_full_session() -> None:
         assert len(server.sessions) == 1
 
 
+async def test_how_long_a_session_may_last_is_the_servers_word() -> None:
+    """A server that ends sessions early is known to, from its greeting on."""
+    async with LoopbackServer(lifetime=600) as server, rig(server) as house:
+        assert house.session.lifetime is None
+        await house.connected()
+        await house.until(lambda: house.session.lifetime is not None)
+        assert house.session.lifetime == pytest.approx(600, abs=30)
+        house.offset += 50
+        assert house.session.age == pytest.approx(50, abs=30)
+
+
 async def test_a_session_that_nobody_knows_is_left() -> None:
     """Where the provider holds other things than it was told, all begins anew, between turns."""
     async with LoopbackServer() as server, rig(server) as house:

@@ -59,6 +59,12 @@ class Upkeep(Lifecycle):
         """Seconds since the open session began, 0 if there is none."""
         return self._time() - self._opened_at if self._conductor is not None else 0.0
 
+    @property
+    def lifetime(self) -> float | None:
+        """Seconds that the open session may last, None if the provider does not say."""
+        ends = self._link.expires_at if self._link is not None else None
+        return ends - self._opened_at if ends is not None else None
+
     @override
     def link_up(self, link: Link) -> None:
         """Begin the conversation of a link that was just opened."""

@@ -27,7 +27,9 @@ from .memory.transcript import ThreadKey
 from .models import minute_price, model_facts
 from .pipeline.origin import Origin
 from .projection import Projection
-from .realtime.model import RealtimeModel
+from .realtime.config import SessionConfig
+from .realtime.model import RealtimeModel, Verbatim
+from .realtime.reading import INSTRUCTIONS, read_aloud
 from .realtime.verbatim import speech_audio
 from .satellite_entities import SatelliteEntities
 from .usage_log import UsageLog
@@ -157,6 +159,22 @@ class Assistant:
         if request is None:
             return None
         return speech_audio(async_get_clientsession(self.hub.hass), request), request.sample_rate
+
+    def read_aloud(self, text: str) -> tuple[AsyncIterator[bytes], int] | None:
+        """Return PCM16 mono audio of `text` as the model itself reads it, and its rate in Hz.
+
+        For providers that cannot speak an exact text; None for those that can. The audio raises as
+        `realtime.reading.read_aloud` does.
+        """
+        capabilities = self.model.capabilities
+        if capabilities.verbatim is not Verbatim.NONE:
+            return None
+        config = SessionConfig(
+            model=self.options.model, instructions=INSTRUCTIONS, voice=self.options.voice
+        )
+        http = async_get_clientsession(self.hub.hass)
+        audio = read_aloud(http, self.model, config, text, self.hub.start_task)
+        return audio, capabilities.output_rate
 
     def _thread_scope(self, origin: Origin, conversation_id: str | None) -> ScopeKey:
         """Return what the history of a turn belongs to: as chosen, else the next narrower thing."""

@@ -10,7 +10,7 @@ from homeassistant.exceptions import HomeAssistantError
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator, WebSocketGenerator
 
 from custom_components.realtime_assist.pipeline.turn import async_open_turns
-from tests.loopback import Speech
+from tests.loopback import Request, Speech
 from tests.satellite import speech
 
 from .conftest import Home
@@ -89,6 +89,44 @@ async def test_a_text_that_nobody_can_say_is_an_error_and_not_kept(house: Home) 
         stream.async_set_message("The door is open.")
         with pytest.raises(HomeAssistantError):
             _ = [chunk async for chunk in stream.async_stream_result()]
+
+
+def exactly(request: Request) -> str:
+    """Read aloud what the model is given."""
+    return request.texts()[-1]
+
+
+async def of_another_provider(house: Home) -> None:
+    """Let the account be at a server that has no speech endpoint."""
+    data = {**house.entry.data, "provider": "openai_compatible"}
+    house.hass.config_entries.async_update_entry(house.entry, data=data)
+    await house.hass.async_block_till_done()
+
+
+async def test_the_model_reads_where_nothing_else_can(house: Home) -> None:
+    """An announcement is heard on a server that has no other voice, word for word."""
+    await of_another_provider(house)
+    house.brain.default = exactly
+    house.replies.append("Sure! The door is open.")
+    stream = tts.async_create_stream(house.hass, house.engine("tts"), "en")
+    stream.async_set_message("The door is open.")
+    assert len(b"".join([chunk async for chunk in stream.async_stream_result()])) > 3000
+    assert house.server.total("response.create") == 2
+    await house.until(lambda: not house.server.open_sessions)
+
+
+async def test_what_the_model_makes_of_a_text_is_not_said(
+    house: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A model that answers an alarm instead of reading it is not heard; its owner is told."""
+    await of_another_provider(house)
+    house.brain.default = "I am sorry to hear that."
+    stream = tts.async_create_stream(house.hass, house.engine("tts"), "en")
+    stream.async_set_message("There is water in the cellar.")
+    with pytest.raises(HomeAssistantError):
+        _ = [chunk async for chunk in stream.async_stream_result()]
+    assert "said_otherwise" in caplog.text
+    assert "sorry" not in caplog.text
 
 
 async def test_typed_words_are_answered_in_text(

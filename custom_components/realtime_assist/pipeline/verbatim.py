@@ -1,7 +1,8 @@
 """Texts that no turn owns (announcements, local answers, alarms): said exactly, or not at all.
 
-A realtime model paraphrases, so it is never asked: the provider's speech endpoint says them, else
-the engine that the user chose as a fallback.
+A realtime model paraphrases. So the provider's speech endpoint says them, else the engine that the
+user chose as a fallback; only where there is neither does the model read them, compared with the
+text before anything is heard.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from homeassistant.exceptions import HomeAssistantError
 
 from ..const import DOMAIN
 from ..realtime.errors import RealtimeError
+from ..realtime.reading import SAID_OTHERWISE
 from .apology import async_other_voice, fallback_engine
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ async def async_say_exactly(
     if engine is not None:
         other = async_other_voice(hass, engine, text, language, FALLBACK_RATE)
         return _whole(other, b""), FALLBACK_RATE
+    if (read := assistant.read_aloud(text)) is not None:
+        return await _read(assistant, *read)
     raise HomeAssistantError(translation_domain=DOMAIN, translation_key="no_voice_for_text")
 
 
@@ -78,6 +82,23 @@ async def _provider(assistant: Assistant, text: str) -> tuple[AsyncGenerator[byt
         assistant.hub.health.failed(assistant, err)
         return None
     return (_whole(audio, first), rate) if first else None
+
+
+async def _read(
+    assistant: Assistant, audio: AsyncIterator[bytes], rate: int
+) -> tuple[AsyncGenerator[bytes], int]:
+    """Return the text as the model read it. Raises HomeAssistantError if it did not."""
+    try:
+        first = await anext(audio, b"")
+    except RealtimeError as err:
+        _LOGGER.warning("The model did not read a text as it stands: %s", err.code)
+        assistant.hub.health.failed(assistant, err)
+        otherwise = err.code == SAID_OTHERWISE
+        raise HomeAssistantError(
+            translation_domain=DOMAIN,
+            translation_key="said_otherwise" if otherwise else "no_voice_for_text",
+        ) from err
+    return _whole(audio, first), rate
 
 
 async def _whole(audio: AsyncIterator[bytes], first: bytes) -> AsyncGenerator[bytes]:

@@ -9,12 +9,12 @@ until it is done. Every wait has a watchdog.
 """
 
 import asyncio
-from typing import Final, Protocol
+from typing import Final, Protocol, override
 
 from . import failures
-from .audio import silence
-from .commands import AppendAudio, CancelResponse, CommitAudio, Respond
-from .errors import RealtimeError, ResponseFailed
+from .commands import CancelResponse, Respond
+from .commits import CommitHost, Commits
+from .errors import ResponseFailed
 from .events import (
     AudioDelta,
     CallDone,
@@ -27,56 +27,39 @@ from .events import (
 )
 from .exchange import Exchange, Stage
 from .flight import Flight
-from .hearing import How
 from .ledger import Ledger
 from .link import Link
 from .metering import Purpose, Spent
 from .retry import Retry
 from .strangers import Strangers
-from .timers import Timers
 
-COMMIT_SECONDS: Final = 3.0
-HEARD_SECONDS: Final = 0.4
-"""How long a server that may not commit at once has for it before it hears silence."""
-TOLD_SECONDS: Final = 1.2
-"""How long it has for it then."""
 CREATED_SECONDS: Final = 8.0
 STALLED_SECONDS: Final = 15.0
 CANCELLED_SECONDS: Final = 5.0
-SILENCE_MS: Final = 1200
-"""Silence in which every provider's turn detection finds the end of speech."""
 MAX_ATTEMPTS: Final = 3
 ITEM_REFUSED: Final = "item_refused"
 
 type ReplyEvent = ReplyItem | AudioDelta | TextDelta | CallDone
 
 
-class FloorHost(Protocol):
+class FloorHost(CommitHost, Protocol):
     """Who uses the floor."""
-
-    def advance(self) -> None:
-        """Do what has become legal."""
 
     def spent(self, spent: Spent) -> None:
         """Learn what a response used, or a transcript."""
 
-    def start_anew(self, exchange: Exchange | None, reason: str, error: RealtimeError) -> None:
-        """Leave the session: another one, once for this exchange and reason, else it fails."""
 
-
-class Floor:
+class Floor(Commits):
     """The commit and the response of one link."""
 
     def __init__(self, link: Link, ledger: Ledger, host: FloorHost) -> None:
         """Begin free."""
+        super().__init__(link, ledger.caps, host)
         self.ledger = ledger
         self.flight: Flight | None = None
-        self.committing: Exchange | None = None
         self.detecting = False
         """The provider hears speech and has not made an item of it yet."""
-        self._link = link
-        self._host = host
-        self._caps = ledger.caps
+        self._host: FloorHost = host
         self._landed: Flight | None = None
         self._strangers = Strangers(host.advance)
         self._echoes = False
@@ -84,7 +67,6 @@ class Floor:
         """The server says when a response begins, so that nothing before it is of ours."""
         self._takes_metadata = True
         self.retry: Final = Retry()
-        self._timers = Timers()
 
     @property
     def busy(self) -> bool:
@@ -101,65 +83,6 @@ class Floor:
         self._timers.close()
         self._strangers.close()
 
-    # Commit
-
-    def commit(self, exchange: Exchange) -> None:
-        """Make an item of the speech; nothing else may change until it is acknowledged."""
-        self._link.send(CommitAudio())
-        exchange.stage = Stage.COMMITTING
-        self.committing = exchange
-        if self._caps.commits_at_once:
-            self._timers.start("commit", COMMIT_SECONDS, self._not_committed)
-        else:
-            self._timers.start("commit", HEARD_SECONDS, self._let_end_be_heard)
-
-    def committed(self) -> None:
-        """Take the acknowledgement of the commit."""
-        self._timers.stop("commit")
-        if (exchange := self.committing) is not None:
-            self.committing = None
-            exchange.committed()
-
-    def commit_refused(self, code: str) -> None:
-        """Take the refusal of a commit: nobody spoke, unless the provider was first."""
-        exchange, self.committing = self.committing, None
-        self._timers.stop("commit")
-        self._link.unread_audio = True  # it lies in the buffer still
-        if exchange is None:
-            return
-        if exchange.provider_committed:
-            exchange.committed()
-        elif code == failures.NOT_IMPLEMENTED and "commit" not in exchange.replays:
-            exchange.replays.add("commit")
-            self._let_provider_commit(exchange)
-        elif code == failures.COMMIT_EMPTY:
-            exchange.hearing.settle(How.NO_SPEECH)
-            exchange.cancel()
-        else:
-            self.cancel(exchange)
-            exchange.fail(failures.failure(code))
-
-    def _let_end_be_heard(self) -> None:
-        """Let a server that makes an item only of what it has heard end hear that end."""
-        self._link.send(AppendAudio(silence(SILENCE_MS, self._caps.input_rate)))
-        self._timers.start("commit", TOLD_SECONDS, self._not_told)
-
-    def _not_told(self) -> None:
-        """Go on with a server that may never say that it has made an item."""
-        self.committed()
-        self._host.advance()
-
-    def _let_provider_commit(self, exchange: Exchange) -> None:
-        """Let a provider that commits only what it has heard end by itself hear that end."""
-        self.cancel(exchange)
-        self._link.send(AppendAudio(silence(SILENCE_MS, self._caps.input_rate)))
-        exchange.let_provider_commit()
-
-    def _not_committed(self) -> None:
-        exchange, self.committing = self.committing, None
-        error = ResponseFailed("commit_not_acknowledged")
-        self._host.start_anew(exchange, "commit", error)
-
     # Response
 
     def ask(self, exchange: Exchange) -> None:
@@ -171,6 +94,7 @@ class Floor:
         self.flight = Flight(exchange, event_id, self.ledger)
         self._timers.start("created", CREATED_SECONDS, self._not_created)
 
+    @override
     def cancel(self, exchange: Exchange) -> None:
         """Stop the response of this exchange, if it has one: what it still says is dropped."""
         flight = self.flight

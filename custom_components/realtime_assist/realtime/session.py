@@ -30,16 +30,13 @@ looks at what is wanted and does what is legal now (`_step` here, and then `Cond
     upkeep.py      whether the session is still good           refresh.py    memory.update
     lifecycle.py   links: opened, lost, left for another one   link.py, connection.py   one socket
     conductor.py   what is legal now                           routing.py    whom an event concerns
-    floor.py       one commit, one response at a time          keeper.py     items, by the ledger
+    floor.py, commits.py    one response, one commit           keeper.py     items, by the ledger
     exchange.py    one turn                                    failures.py   what a refusal means
-    asides.py      questions beside the conversation
+    asides.py      questions beside the conversation           standing.py   where it stands
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Collection
-from dataclasses import asdict
-from enum import StrEnum
 from typing import Final, override
 
 import aiohttp
@@ -53,30 +50,19 @@ from .lifecycle import StartTask
 from .link import internal
 from .metering import Meter, NoMeter
 from .model import RealtimeModel
-from .operations import LedgerItem
 from .refresh import Refresh, Refreshed, RefreshState
 from .replies import Call
-from .upkeep import REFRESH, Upkeep
+from .standing import SessionState, Standing
+from .upkeep import REFRESH
 
-_LOGGER = logging.getLogger(__name__)
+__all__ = ["RealtimeSession", "SessionState"]
 
 CHANGE_SECONDS: Final = 0.1
 """Changes of the record within this time are looked at together."""
 CLOSE_SECONDS: Final = 3.0
 
 
-class SessionState(StrEnum):
-    """Where a session stands."""
-
-    CLOSED = "closed"
-    OPENING = "opening"
-    IDLE = "idle"
-    LISTENING = "listening"
-    COMMITTED = "committed"
-    RESPONDING = "responding"
-
-
-class RealtimeSession(Upkeep, Host):
+class RealtimeSession(Standing, Host):
     """The session of one satellite, or of one typed conversation."""
 
     def __init__(  # noqa: PLR0913 - what it is given is all that it knows of the world
@@ -103,53 +89,6 @@ class RealtimeSession(Upkeep, Host):
         self._advancing = self._again = False
 
     # For the hub
-
-    @property
-    def epoch(self) -> int:
-        """Number of the session that is open, or comes next."""
-        return self._keeper.ledger.epoch
-
-    @property
-    def held(self) -> tuple[LedgerItem, ...]:
-        """What the provider holds, as far as it is known."""
-        return self._keeper.ledger.items
-
-    @property
-    def turns(self) -> int:
-        """How many turns were had in the open session."""
-        return len(self._keeper.ledger.natives)
-
-    @property
-    def connected(self) -> bool:
-        """Whether the socket is open."""
-        return self._conductor is not None
-
-    @property
-    def state(self) -> SessionState:
-        """Where the session stands."""
-        turns = self.unfinished
-        if self._conductor is None:
-            waiting = self._link is not None or self._timers.runs("reopen")
-            return SessionState.OPENING if waiting else SessionState.CLOSED
-        if self._conductor.floor.flight or any(e.answers.calls for e in turns):
-            return SessionState.RESPONDING
-        match turns[-1].stage if turns else Stage.OVER:
-            case Stage.SPEAKING | Stage.ENDED:
-                return SessionState.LISTENING
-            case Stage.COMMITTING | Stage.COMMITTED:
-                return SessionState.COMMITTED
-            case Stage.OVER:
-                return SessionState.IDLE
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """What happened so far, as numbers: for diagnostics."""
-        counts = {
-            f"items_{name}": count for name, count in asdict(self._keeper.ledger.counts).items()
-        }
-        if self._conductor is not None:
-            counts |= {f"events_{n}": c for n, c in self._conductor.router.counts.items()}
-        return {**counts, **self.dropped, "sockets": self._number}
 
     @property
     def can_ask_aside(self) -> bool:

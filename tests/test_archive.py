@@ -12,8 +12,14 @@ from homeassistant.util import dt as dt_util
 from custom_components.realtime_assist.compaction import Compacted
 from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.house import DATA_HOUSE
-from custom_components.realtime_assist.memory.scopes import Scope, ScopeKey, audience
-from custom_components.realtime_assist.memory.transcript import Said, ThreadKey, TurnRecord
+from custom_components.realtime_assist.memory.scopes import GLOBAL, Scope, ScopeKey, audience
+from custom_components.realtime_assist.memory.transcript import (
+    LineKind,
+    Said,
+    SummaryLine,
+    ThreadKey,
+    TurnRecord,
+)
 from tests.llm_tools.calling import caller, use
 from tests.people import People, act, device_id, person_scope
 from tests.satellite import speech
@@ -48,7 +54,8 @@ async def say(house: Home, words: str) -> None:
     """Say something in the kitchen and hear the reply to its end."""
     house.hears.append(words)
     house.replies.append("Fine.")
-    await house.kitchen.hear(speech())
+    # No two sound alike: the server knows words by their audio.
+    await house.kitchen.hear(speech(20 + len(house.brain.requests)))
     await house.kitchen.play()
     await house.settled()
 
@@ -78,7 +85,7 @@ async def filled(
     begin = dt_util.now() - timedelta(hours=2)
     for number, words in enumerate((*said, *(f"Lamp {n} is on, and so on." for n in range(30)))):
         record = TurnRecord(
-            id=f"{key.scope.id}{len(thread.turns)}-{number}",
+            id=f"{key.scope.id}{thread.next_number}",
             at=begin + timedelta(minutes=number),
             heard_text=words,
             said=(Said(index=0, text="Good to know. I keep that in mind for you, of course."),),
@@ -155,6 +162,18 @@ async def test_a_fact_that_is_forgotten_is_gone_from_the_archive(house: Home) ->
     assert "marzipan" not in words_on_disk(house.hass)
     assert "Ferdinand" in words_on_disk(house.hass)
     assert await recalled(house, caller(at=house.kitchen), "what is the hedgehog called")
+
+
+async def test_a_turn_that_is_in_two_files_is_found_once(house: Home) -> None:
+    """A power cut between two files shows nobody the same words twice."""
+    key = await filled(house, SENTENCE)
+    without_summary(house, key)
+    archived = await house.memory.storage.archive.async_turns(key)
+    thread = house.memory.thread(key)
+    for where in ({"leaving": archived[:1]}, {"turns": (archived[0], *thread.turns)}):
+        house.memory.storage.save_thread(replace(thread, **where))  # type: ignore[arg-type]
+        found = await recalled(house, caller(at=house.kitchen), "marzipan poster")
+        assert sum(SENTENCE in said for said in found) == 1
 
 
 async def test_clearing_the_history_clears_the_archive(house: Home) -> None:
@@ -239,6 +258,81 @@ async def test_an_export_carries_the_archive(house: Home, people: People) -> Non
         SENTENCE in said
         for said in await recalled(house, caller(at=house.kitchen), "marzipan poster")
     )
+
+
+async def test_a_line_of_a_summary_brings_the_words_that_it_cites(house: Home) -> None:
+    """Found in the summary's own words, a thing is told in those of the people as well."""
+    key = await filled(house, SENTENCE)
+    thread = house.memory.thread(key)
+    assert thread.summary is not None
+    cited = (await house.memory.storage.archive.async_turns(key))[0]
+    line = SummaryLine(kind=LineKind.FACT, text="How to enter without one", turns=(cited.number,))
+    house.memory.storage.save_thread(
+        replace(thread, summary=replace(thread.summary, lines=(line,)))
+    )
+    found = await use(house.hass, "recall", caller(at=house.kitchen), about="enter without")
+    assert found["said"][0]["said"] == line.text
+    assert SENTENCE in found["said"][0]["from"][0]
+    await house.memory.changes.async_forget_turns({key: [cited.id]})
+    found = await use(house.hass, "recall", caller(at=house.kitchen), about="enter without")
+    assert line.text not in str(found)
+    assert "marzipan" not in str(found)
+
+
+async def test_each_recalls_what_is_for_them_and_nothing_else(house: Home, people: People) -> None:
+    """Whatever is in the archives: who asks finds all that they may know, and no word more."""
+    scopes = {
+        "kitchen": ScopeKey(Scope.DEVICE, device_id(house.kitchen)),
+        "bedroom": ScopeKey(Scope.DEVICE, device_id(house.bedroom)),
+        "anna": person_scope(house.hass, people.anna),
+        "tom": person_scope(house.hass, people.tom),
+        "home": GLOBAL,
+    }
+    words: dict[str, set[str]] = {}
+    for place, scope in scopes.items():
+        for person in (None, "anna", "tom"):
+            word = f"zebra{place}{person}"
+            words[word] = {place, *([person] if person else [])}
+            key = await filled(
+                house,
+                f"the word is {word}",
+                scope=scope,
+                person=scopes[person] if person else None,
+            )
+            without_summary(house, key)
+    for who, seen in (
+        (caller(at=house.kitchen), {"kitchen", "home"}),
+        (caller(at=house.bedroom), {"bedroom", "home"}),
+        (caller(user=people.anna), {"anna", "home"}),
+        (caller(user=people.tom), {"tom", "home"}),
+        (caller(), {"home"}),
+    ):
+        for word, needs in words.items():
+            found = "\n".join(await recalled(house, who, word))
+            assert (word in found) is (needs <= seen), (who, word)
+            assert not any(other in found for other, need in words.items() if not need <= seen)
+
+
+async def test_what_is_archived_is_forgotten_in_a_session_that_goes_on(house: Home) -> None:
+    """A provider that still holds an old turn has to drop it before its next answer."""
+    await say(house, f"please note that {SENTENCE}, nobody else knows it")
+    for number in range(4):
+        await say(house, f"and lamp number {number} in the long hall is broken " + "again " * 20)
+    key = thread_key(house)
+    archive = house.memory.storage.archive
+    await house.until(lambda: house.memory.thread(key).summary)
+    await house.until(lambda: not house.memory.thread(key).leaving)
+    assert any(SENTENCE in str(turn.heard_text) for turn in await archive.async_turns(key))
+
+    def heard() -> str:
+        return "\n".join(map(house.brain.words, house.brain.requests[-1].context))
+
+    assert SENTENCE in heard()
+    await house.memory.changes.async_forget_words([SENTENCE])
+    await say(house, "what else")
+    assert len(house.server.sessions) == 1
+    assert SENTENCE not in heard()
+    assert "lamp number 3" in heard()
 
 
 async def test_the_last_account_takes_the_archive_along(house: Home) -> None:

@@ -5,7 +5,7 @@ index is not even looked at again until it changes.
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -55,6 +55,8 @@ class Found:
     entry: ContextEntry | None = None
     thread: ThreadKey | None = None
     turn_id: str | None = None
+    cited: tuple[str, ...] = field(default=(), repr=False)
+    """Of a line of a summary: what was said in the turns that it cites, as far as it is kept."""
 
 
 class Recollection:
@@ -158,6 +160,7 @@ class Recollection:
         """Return a hit with what it was made of; None if that is gone by now."""
         document = hit.document
         entry: ContextEntry | None = None
+        cited: tuple[str, ...] = ()
         thread: ThreadKey | None = None
         _, _, group = document.group.partition("/")
         if document.kind is Kind.ENTRY:
@@ -171,6 +174,8 @@ class Recollection:
             scope = thread.scope
             if not self._holds(self._house.thread(thread), document, archived):
                 return None
+            if document.kind is Kind.SUMMARY:
+                cited = tuple(self._cited(self._house.thread(thread), document))
         return Found(
             kind=document.kind,
             scope=scope,
@@ -181,7 +186,30 @@ class Recollection:
             entry=entry,
             thread=thread,
             turn_id=document.key if document.kind in (Kind.TURN, Kind.ARCHIVE) else None,
+            cited=cited,
         )
+
+    def _cited(self, thread: Thread, document: Document) -> Iterator[str]:
+        """Yield what was said in the turns that a line of a summary was made of."""
+        groups = [thread_group(thread.key), *self._archived(thread.key)]
+        for line in thread.summary.lines if thread.summary else ():
+            # Lines of one wording may be for several audiences.
+            if line.text != document.text or not line.audience <= document.audience:
+                continue
+            for number in line.turns:
+                turns = (self._index.placed(group, number) for group in groups)
+                turn = next((turn for turn in turns if turn is not None), None)
+                if turn is not None and turn.audience <= document.audience:
+                    yield turn.text
+
+    def _archived(self, thread: ThreadKey) -> Iterator[str]:
+        """Yield the groups of what is archived of a thread that are in the index as they are."""
+        for group in self._indexed:
+            kind, _, rest = group.partition("/")
+            if kind != Kind.ARCHIVE or (key := ArchiveKey.parse(rest)).thread != thread:
+                continue
+            if self._indexed.made_of(group) == self._house.storage.archive.changes(key):
+                yield group
 
     def _holds(self, thread: Thread, document: Document, archived: ArchiveKey | None) -> bool:
         """Whether what was entered is there still: something may have been forgotten since.

@@ -137,6 +137,11 @@ class SearchIndex:
             for slot in best(scores, corpus, limit)
         )
 
+    def placed(self, group: str, number: int) -> Document | None:
+        """Return what has this place among what was said in a group."""
+        slot = self._places.get(group, {}).get(number)
+        return None if slot is None else self._rows[slot].document
+
     # Inside
 
     async def _let_others_run(self) -> None:

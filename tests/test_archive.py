@@ -171,7 +171,7 @@ async def test_a_turn_that_is_in_two_files_is_found_once(house: Home) -> None:
     archived = await house.memory.storage.archive.async_turns(key)
     thread = house.memory.thread(key)
     for where in ({"leaving": archived[:1]}, {"turns": (archived[0], *thread.turns)}):
-        house.memory.storage.save_thread(replace(thread, **where))  # type: ignore[arg-type]
+        house.memory.storage.save_thread(replace(thread, **where))
         found = await recalled(house, caller(at=house.kitchen), "marzipan poster")
         assert sum(SENTENCE in said for said in found) == 1
 
@@ -333,6 +333,24 @@ async def test_what_is_archived_is_forgotten_in_a_session_that_goes_on(house: Ho
     assert len(house.server.sessions) == 1
     assert SENTENCE not in heard()
     assert "lamp number 3" in heard()
+
+
+async def test_what_is_archived_is_forgotten_in_a_recap_that_told_it(house: Home) -> None:
+    """A session that was told of a turn when it opened is told anew, without it."""
+    await say(house, f"please note that {SENTENCE}, nobody else knows it")
+    house.server.session.close(1006)
+    await house.until(lambda: not house.server.open_sessions)
+    for number in range(4):
+        await say(house, f"and lamp number {number} in the long hall is broken " + "again " * 20)
+    key = thread_key(house)
+    await house.until(lambda: house.memory.thread(key).summary)
+    await house.until(lambda: not house.memory.thread(key).leaving)
+    archived = await house.memory.storage.archive.async_turns(key)
+    assert SENTENCE in str(archived[0].heard_text)
+    assert any(SENTENCE in text for text in house.brain.requests[-1].texts())
+    await house.memory.changes.async_forget_words([SENTENCE])
+    await say(house, "what else")
+    assert not any(SENTENCE in text for text in house.brain.requests[-1].texts())
 
 
 async def test_the_last_account_takes_the_archive_along(house: Home) -> None:

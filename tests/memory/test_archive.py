@@ -1,5 +1,6 @@
 """What was summarised away is kept word for word: never lost, never twice, never for others."""
 
+import asyncio
 import re
 import shutil
 import tempfile
@@ -236,6 +237,28 @@ def test_what_is_forgotten_never_comes_back(before: int, steps: int, late: bool)
         assert "wetschgen" not in home.words
         home.restart()
         assert home.told() == left
+
+
+def test_what_is_forgotten_while_it_waits_is_not_archived(home: Home) -> None:
+    """A turn that is forgotten on its way into the archive never arrives there."""
+    home.say(*(said(n, "the red kite" if n else "Zwetschgenkuchen") for n in range(30)))
+
+    async def race() -> None:
+        thread = await home.storage.async_load_thread(KEY)
+        made = checkpoint(thread, TOKENS, home.machine.now())
+        assert made is not None
+        home.storage.save_thread(committed(thread, made))
+        async with home.storage.archive._lock:
+            archiving = asyncio.create_task(async_archive(home.storage, KEY, home.machine.now()))
+            await asyncio.sleep(1)
+            thread = await home.storage.async_load_thread(KEY)
+            home.storage.save_thread(thread.without(["Zwetschgenkuchen"]))
+        await archiving
+        await home.storage.async_flush()
+
+    home.machine.run(race())
+    assert "wetschgen" not in home.words
+    assert home.told() == [f"t{n}" for n in range(1, 30)]
 
 
 @pytest.mark.parametrize(

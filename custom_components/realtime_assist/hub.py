@@ -6,7 +6,7 @@ satellite ── Assistant.projection() ──> Projection ──> session (real
 
 import asyncio
 import contextvars
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Final
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
@@ -24,6 +24,7 @@ from .health import Health
 from .house import House
 from .memory.scopes import GLOBAL, Scope, ScopeKey
 from .memory.transcript import ThreadKey
+from .metering import SessionMeter
 from .models import minute_price, model_facts
 from .pipeline.origin import Origin
 from .projection import Projection
@@ -109,14 +110,26 @@ class Assistant:
         self._passing: set[Projection] = set()
 
     @property
-    def minute_price(self) -> float | None:
-        """What a minute of speech costs to write down, in US dollars, None if unknown."""
-        return minute_price(self.options.transcription_model, self.hub.provider)
-
-    @property
     def model(self) -> RealtimeModel:
         """The adapter of the account."""
         return self.hub.model
+
+    def meter(
+        self,
+        thread: Callable[[], ThreadKey | None] = lambda: None,
+        summarise: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    ) -> SessionMeter:
+        """Return what measures one session; `summarise` makes its thread short when it is full."""
+        return SessionMeter(
+            facts=self.facts,
+            limit=self.options.context_limit,
+            minute_price=minute_price(self.options.transcription_model, self.hub.provider),
+            believed=self.model.capabilities.reports_context,
+            log=self.usage,
+            thread=thread,
+            summarise=summarise,
+            start_task=self.hub.start_task,
+        )
 
     @callback
     def projection(
@@ -173,7 +186,9 @@ class Assistant:
             model=self.options.model, instructions=INSTRUCTIONS, voice=self.options.voice
         )
         http = async_get_clientsession(self.hub.hass)
-        audio = read_aloud(http, self.model, config, text, self.hub.start_task)
+        audio = read_aloud(
+            http, self.model, config, text, start_task=self.hub.start_task, meter=self.meter()
+        )
         return audio, capabilities.output_rate
 
     def _thread_scope(self, origin: Origin, conversation_id: str | None) -> ScopeKey:

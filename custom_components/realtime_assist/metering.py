@@ -77,15 +77,15 @@ class SessionMeter(Meter):
         minute_price: float | None,
         believed: bool,
         log: UsageLog,
-        thread: Callable[[], ThreadKey],
-        summarise: Callable[[], Coroutine[Any, Any, None]],
+        thread: Callable[[], ThreadKey | None],
+        summarise: Callable[[], Coroutine[Any, Any, None]] | None,
         start_task: StartTask,
     ) -> None:
         """Begin with nothing held.
 
         `limit`: tokens that a session may hold. `minute_price`: US dollars for writing down a
         minute of speech, None if unknown. `believed`: what the provider reports as input is all
-        that it holds.
+        that it holds. `thread`: whose use it is, None for nobody's.
         """
         self.gauge = Gauge()
         self._prefix_tokens = 0
@@ -229,7 +229,8 @@ class SessionMeter(Meter):
         """Summarise, then let the session go."""
         try:
             async with asyncio.timeout(SUMMARY_SECONDS):
-                await self._summarise()
+                if self._summarise is not None:
+                    await self._summarise()
         except TimeoutError:
             _LOGGER.debug("A summary under pressure was not ready in time")
         except Exception as err:  # noqa: BLE001 - a summary that fails must not keep a full session

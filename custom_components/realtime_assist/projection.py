@@ -20,7 +20,6 @@ from .memory.compose import compose, note_body
 from .memory.scopes import Scope, ScopeKey
 from .memory.spending import Total
 from .memory.transcript import Thread, ThreadKey, TurnRecord
-from .metering import SessionMeter
 from .pipeline.origin import Origin, now_note
 from .pipeline.tool_set import ToolSet, async_tool_set
 from .prefix import async_measure, session_config
@@ -84,16 +83,7 @@ class Projection:
         self._told = self._thread
         """The thread as it was when the session opened."""
         self._places: dict[str, _Place] = {}
-        self.meter = SessionMeter(
-            facts=assistant.facts,
-            limit=assistant.options.context_limit,
-            minute_price=assistant.minute_price,
-            believed=assistant.model.capabilities.reports_context,
-            log=assistant.usage,
-            thread=lambda: self.key,
-            summarise=self._summarise,
-            start_task=assistant.hub.start_task,
-        )
+        self.meter = assistant.meter(lambda: self.key, self._summarise)
         self.session = RealtimeSession(
             http=async_get_clientsession(assistant.hub.hass),
             model=assistant.model,

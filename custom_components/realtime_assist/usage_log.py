@@ -30,10 +30,15 @@ class UsageLog:
 
     @callback
     def add(
-        self, key: ThreadKey, use: Use, cost: float | None, *, transcript: bool = False
+        self, key: ThreadKey | None, use: Use, cost: float | None, *, transcript: bool = False
     ) -> None:
-        """Add what a response, or a transcript, used in a thread; None: its price is unknown."""
+        """Add what a response, or a transcript, used in a thread, or in none.
+
+        `cost` is in US dollars, None where the price is unknown.
+        """
         self.total = self.total.plus(use, cost, transcript=transcript)
+        if key is None:
+            return
         self._threads[key] = self.of(key).plus(use, cost, transcript=transcript)
         self._threads.move_to_end(key)
         if len(self._threads) > _THREADS:

@@ -113,6 +113,9 @@ async def test_the_model_reads_where_nothing_else_can(house: Home) -> None:
     assert len(b"".join([chunk async for chunk in stream.async_stream_result()])) > 3000
     assert house.server.total("response.create") == 2
     await house.until(lambda: not house.server.open_sessions)
+    # Both attempts were paid for.
+    assert house.assistant.usage.total.responses == 2
+    assert house.assistant.usage.total.tokens
 
 
 async def test_what_the_model_makes_of_a_text_is_not_said(

@@ -19,6 +19,7 @@ from .errors import ConnectionLost, ResponseFailed
 from .exchange import Exchange
 from .keeper import SessionSource
 from .lifecycle import StartTask
+from .metering import Meter
 from .model import RealtimeModel
 from .replies import Call, ReplyEnd, ReplyText
 from .session import RealtimeSession
@@ -57,12 +58,14 @@ class _Blank(SessionSource):
         return note(outcome_key(call.call_id), "")
 
 
-async def read_aloud(
+async def read_aloud(  # noqa: PLR0913 - what its session is given, passed on
     http: aiohttp.ClientSession,
     model: RealtimeModel,
     config: SessionConfig,
     text: str,
+    *,
     start_task: StartTask,
+    meter: Meter,
 ) -> AsyncIterator[bytes]:
     """Yield PCM16 mono audio (`Capabilities.output_rate`) of a text, once all of it is made.
 
@@ -76,6 +79,7 @@ async def read_aloud(
         start_task=start_task,
         idle_seconds=READ_SECONDS,
         time=time.time,
+        meter=meter,
     )
     try:
         async with asyncio.timeout(READ_SECONDS):

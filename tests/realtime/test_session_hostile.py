@@ -8,7 +8,7 @@ import pytest
 from custom_components.realtime_assist.realtime.errors import ResponseFailed
 from custom_components.realtime_assist.realtime.exchange import MOST_ROUNDS
 from custom_components.realtime_assist.realtime.routing import MAX_EARLY
-from tests.loopback import Call, Change, Fault, Garbage, LoopbackServer, ScriptedBrain
+from tests.loopback import Call, Change, Fault, Garbage, Insert, LoopbackServer, ScriptedBrain
 
 from .rig import rig
 
@@ -31,6 +31,9 @@ def renamed(event: dict[str, Any]) -> dict[str, Any]:
 
     changed: dict[str, Any] = walk(event)
     return changed
+
+
+PIECES = ("response.output_audio_transcript.delta", "response.output_text.delta", "unheard.of")
 
 
 async def test_names_of_any_kind_are_names() -> None:
@@ -73,15 +76,24 @@ async def test_frames_without_measure_harm_nothing(frame: str | bytes) -> None:
         assert len(server.sessions) == 1
 
 
-async def test_a_flood_leaves_no_trace() -> None:
-    """A server that talks without end about nothing that was asked fills no memory."""
+async def test_a_foreign_response_is_not_heard() -> None:
+    """Pieces of a response that nobody announced are not taken for the answer."""
     async with LoopbackServer() as server, rig(server) as house:
         await house.voice_turn()
-        session = server.session
+        foreign = [{"type": kind, "event_id": kind, **unknown(0)} for kind in PIECES]
+        server.faults.add(*(Fault("response.created", Insert(event)) for event in foreign))
+        result = await house.voice_turn()
+        assert (result.text, result.end.failure) == ("OK.", None)
+
+
+async def test_a_flood_leaves_no_trace() -> None:
+    """A server that talks without end about nothing that was asked fills no memory."""
+    kinds = ("conversation.item.input_audio_transcription.delta", *PIECES)
+    async with LoopbackServer() as server, rig(server) as house:
+        await house.voice_turn()
         for number in range(500):
-            session.push("conversation.item.input_audio_transcription.delta", **unknown(number))
-            session.push("response.output_audio_transcript.delta", **unknown(number))
-            session.push(f"unheard.of.{number}", **unknown(number))
+            for kind in kinds:
+                server.session.push(kind, **unknown(number))
         assert (await house.voice_turn()).end.failure is None
         conductor = house.session._conductor
         assert conductor is not None

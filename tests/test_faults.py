@@ -12,7 +12,7 @@ ROW: Final = re.compile(r"`(?P<file>[\w/]+\.py)::(?P<test>\w+)`")
 NAMED: Final = ROW.findall((HERE / "FAULTS.md").read_text(encoding="utf-8"))
 
 
-def tests_in(file: Path) -> set[str]:
+def names_in(file: Path) -> set[str]:
     """Return the names of the tests of a file."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -22,7 +22,7 @@ def tests_in(file: Path) -> set[str]:
 @pytest.mark.parametrize(("file", "test"), NAMED)
 def test_every_fault_has_its_test(file: str, test: str) -> None:
     """Who reads what is provoked finds the test that does it."""
-    assert test in tests_in(HERE / file)
+    assert test in names_in(HERE / file)
 
 
 def test_every_row_names_a_test_and_what_is_noticed() -> None:

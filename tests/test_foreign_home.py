@@ -94,6 +94,7 @@ async def test_whole_turns(moved: Home, foreign: Foreign, lamp: list[llm.ToolInp
     ]
 
 
+@pytest.mark.parametrize("options", ["home_assistant"], indirect=True)
 async def test_a_later_session_knows_of_the_first(
     moved: Home, foreign: Foreign, lamp: list[llm.ToolInput]
 ) -> None:

@@ -173,12 +173,11 @@ async def test_nothing_that_fails_tells(
     house.hears.append(f"the alarm code is {SECRET}")
     house.brain.default = f"I keep {SECRET}."
     trouble(house)
-    for _ in range(2):
-        await house.kitchen.hear(speech(20))
-        if "tts-end" in house.kitchen.kinds:
-            await house.kitchen.fetch()
-        house.kitchen.tts_response_finished()
-        await house.settled()
+    await house.kitchen.hear(speech(20))
+    if "tts-end" in house.kitchen.kinds:
+        await house.kitchen.fetch()
+    house.kitchen.tts_response_finished()
+    await house.settled()
     health = await async_system_health_info(house.hass)
     health.pop("can_reach_provider").close()
     told = [

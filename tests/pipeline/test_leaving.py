@@ -14,7 +14,6 @@ from .conftest import Home
 from .test_ends import MOMENTS
 
 LEAST_BYTES = 5000
-LEAVE = ("reload", "disable", "remove")
 
 
 async def leave(house: Home, how: str) -> None:
@@ -34,8 +33,16 @@ def left() -> set[str]:
     return {name for name in names if "realtime" in name or "tts_load" in name}
 
 
-@pytest.mark.parametrize("how", LEAVE)
-@pytest.mark.parametrize("moment", ["listening", "commit", "first words"])
+@pytest.mark.parametrize(
+    ("moment", "how"),
+    [
+        ("listening", "reload"),
+        ("listening", "remove"),
+        ("commit", "disable"),
+        ("first words", "reload"),
+        ("first words", "disable"),
+    ],
+)
 async def test_who_asks_meanwhile_is_not_left_without_a_word(
     house: Home, moment: str, how: str
 ) -> None:

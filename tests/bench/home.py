@@ -8,6 +8,7 @@ from typing import Final
 
 from homeassistant import bootstrap, loader
 from homeassistant.auth import auth_manager_from_config
+from homeassistant.components.assist_pipeline import async_get_pipeline, async_update_pipeline
 from homeassistant.config_entries import (
     SOURCE_USER,
     ConfigEntries,
@@ -68,6 +69,32 @@ async def home(folder: Path, base_url: str) -> AsyncGenerator[tuple[Assistant, O
         await hass.config_entries.async_unload(entry.entry_id)
     finally:
         await hass.async_stop(force=True)
+
+
+async def use_everywhere(assistant: Assistant, *, local: bool = False, suffix: str = "") -> None:
+    """Let the preferred pipeline use the assistant; with a suffix, the engines called so."""
+    hass, registry = assistant.hub.hass, er.async_get(assistant.hub.hass)
+
+    def engine(platform: str) -> str:
+        if suffix:
+            return f"{platform}.{suffix}"
+        found = registry.async_get_entity_id(platform, DOMAIN, assistant.subentry_id)
+        if found is None:
+            raise OSError(f"there is no {platform} of ours")
+        return found
+
+    await async_update_pipeline(
+        hass,
+        async_get_pipeline(hass),
+        conversation_engine=engine("conversation"),
+        conversation_language="*",
+        stt_engine=engine("stt"),
+        stt_language="en",
+        tts_engine=engine("tts"),
+        tts_language="en",
+        tts_voice=None,
+        prefer_local_intents=local,
+    )
 
 
 async def _set_up(hass: HomeAssistant, base_url: str) -> ConfigEntry[Hub]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from . import chaos, cost, memory, recall, resume, retention, turn
+from . import chaos, cost, memory, recall, resume, retention, satellites, turn
 from .report import Figure, Reporter
 
 type Bench = Callable[[], Iterator[Figure]]
@@ -20,6 +20,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "recall": recall.figures,
     "resume": resume.figures,
     "retention": retention.figures,
+    "satellites": satellites.figures,
     "turn": turn.figures,
 }
 

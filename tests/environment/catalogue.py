@@ -142,7 +142,7 @@ ENVIRONMENTS = (
     # OpenAI's own client, which judges what we and our test server say to each other.
     Environment(
         name="judge-openai",
-        requirements=("aiohttp", "openai[realtime]==3.57.0", "pytest", "pyyaml"),
+        requirements=("aiohttp", "numpy", "openai[realtime]==3.57.0", "pytest", "pyyaml"),
     ),
     # Another maker's realtime server, without what it hears, thinks and speaks with: it asks
     # for torch and models, and needs neither to keep a conversation.

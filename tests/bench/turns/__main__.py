@@ -19,21 +19,14 @@ from typing import Any, Final, override
 from aiohttp import ClientSession
 from aiohttp.test_utils import TestServer
 from homeassistant.components import tts
-from homeassistant.components.assist_pipeline import (
-    PipelineEvent,
-    PipelineEventType,
-    async_get_pipeline,
-    async_update_pipeline,
-)
+from homeassistant.components.assist_pipeline import PipelineEvent, PipelineEventType
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 
-from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.hub import Assistant
 from custom_components.realtime_assist.pipeline.turn import async_open_turns
 from tests import ha_compat  # noqa: F401 - before the test plugin, which is for one release
-from tests.bench.home import home
+from tests.bench.home import home, use_everywhere
 from tests.satellite import Satellite, satellites
 
 from .bare import Bare
@@ -159,7 +152,7 @@ class Bench:
     ) -> None:
         """Use what is there."""
         self.hass: HomeAssistant = assistant.hub.hass
-        self._assistant = assistant
+        self.assistant = assistant
         self._bare = bare
         self._server = server
         self.mind = Mind()
@@ -184,30 +177,6 @@ class Bench:
         """Time one turn of a bare client."""
         floor = await self._bare.turn()
         _tell("floor", length, "", **{name: getattr(floor, name) for name in floor.__slots__})
-
-    async def pipeline(self, *, classic: bool = False, local: bool = False) -> None:
-        """Choose what answers."""
-        registry = er.async_get(self.hass)
-
-        def engine(platform: str) -> str:
-            if classic:
-                return f"{platform}.classic"
-            found = registry.async_get_entity_id(platform, DOMAIN, self._assistant.subentry_id)
-            assert found is not None
-            return found
-
-        await async_update_pipeline(
-            self.hass,
-            async_get_pipeline(self.hass),
-            conversation_engine=engine("conversation"),
-            conversation_language="*",
-            stt_engine=engine("stt"),
-            stt_language="en",
-            tts_engine=engine("tts"),
-            tts_language="en",
-            tts_voice=None,
-            prefer_local_intents=local,
-        )
 
 
 def _tell(kind: str, length: int, mode: str, **stamps: float) -> None:
@@ -267,7 +236,7 @@ async def _add_classic(hass: HomeAssistant, mind: Mind) -> None:
 
 async def _measure(bench: Bench, plain: Timed, converted: Timed, turns: int) -> None:
     """Take the turns of all kinds; ours and the floor's by turns."""
-    await bench.pipeline()
+    await use_everywhere(bench.assistant)
     await bench.reply(2)
     for satellite in (plain, converted):
         # Sockets open, imports happen, code is compiled.
@@ -279,11 +248,11 @@ async def _measure(bench: Bench, plain: Timed, converted: Timed, turns: int) -> 
             await bench.floor(length)
             if length < LENGTHS[-1]:
                 await bench.ours(converted, length, "ours", "converted")
-    await bench.pipeline(local=True)
+    await use_everywhere(bench.assistant, local=True)
     await bench.reply(20)
     for _ in range(turns):
         await bench.ours(plain, 20, "after_transcript", "plain")
-    await bench.pipeline(classic=True)
+    await use_everywhere(bench.assistant, suffix="classic")
     for length in LENGTHS[1:]:
         await bench.reply(length)
         for _ in range(turns if length < LENGTHS[-1] else max(turns // 4, 1)):

@@ -201,6 +201,30 @@ async def test_a_tool_outlives_the_run_that_asked_for_it(house: Home) -> None:
     assert record.calls[0].output == '{"light":"on"}'
 
 
+async def test_a_tool_outlives_its_socket(house: Home) -> None:
+    """A light that is switched on while the line breaks is switched once, and spoken of."""
+    done: list[str] = []
+
+    async def slow(_: llm.ToolInput) -> llm.ToolResult:
+        house.server.session.close(1006)
+        await house.until(lambda: len(house.server.sessions) == 2)
+        done.append("done")
+        return llm.ToolResult(data={"light": "on"})
+
+    register(house, Tool("slow", slow))
+    house.replies.extend([Call("slow", "{}"), "It is on."])
+    await house.kitchen.hear(speech(20))
+    await house.kitchen.play()
+    await house.settled()
+    assert done == ["done"]
+    (record,) = house.records(house.kitchen)
+    assert record.calls[0].output == '{"light":"on"}'
+    assert [said.text for said in record.said] == ["It is on."]
+    assert not record.interrupted
+    told = house.brain.requests[-1].texts()
+    assert sum('kind="outcome"' in text and "slow" in text for text in told) == 1
+
+
 async def test_a_long_tool_does_not_fall_silent(house: Home) -> None:
     """While a tool works the satellite gets silence in real time, and keeps the line."""
 

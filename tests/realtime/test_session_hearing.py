@@ -118,6 +118,30 @@ async def test_words_that_are_written_down_twice_are_one_sentence() -> None:
         assert len(server.sessions) == 2
 
 
+async def test_a_turn_of_several_pieces_is_one_question() -> None:
+    """Who pauses while speaking is taken at all of their words, and all of them are one turn."""
+    async with LoopbackServer() as server, rig(server) as house:
+        await house.connected()
+        exchange = house.begin()
+        await house.speak(exchange)
+        words = "conversation.item.input_audio_transcription.completed"
+        for item_id, said in (("item_A", "turn on the lamp"), ("item_B", "in the hall")):
+            server.session.push("input_audio_buffer.speech_started", item_id=item_id)
+            server.session.push("input_audio_buffer.committed", item_id=item_id)
+            server.session.push(words, item_id=item_id, content_index=0, transcript=said)
+        await house.until(lambda: exchange.hearing.text == "turn on the lamp in the hall")
+        exchange.end_of_speech(respond=True)
+        result = await house.take(exchange)
+        assert result.end.failure is None
+        assert exchange.record.heard_text == "turn on the lamp in the hall"
+        keys = {i.remote_id: i.key for i in house.session._keeper.ledger.items}
+        assert keys["item_A"] == "turn:turn1/hear/0"
+        assert keys["item_B"] == "turn:turn1/hear/1"
+        house.close(result)
+        await house.until(lambda: not house.session.unfinished)
+        assert {"item_A", "item_B"} <= {i.remote_id for i in house.session._keeper.ledger.items}
+
+
 async def test_silence_is_no_question() -> None:
     """A false wake costs nothing: the answer is stopped, and nothing of it is kept."""
     brain = ScriptedBrain(replies=[Speech("Yes?", ms=3000)], hears=[""], default="Yes.")

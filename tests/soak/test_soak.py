@@ -16,6 +16,8 @@ from .lane import Lane, lane
 from .voice import number_of, sound
 
 LANES = 4
+MORE_OBJECTS = 3_000
+"""That there may be more of in the end than after a quarter: histories are of different lengths."""
 TURNS = 20
 """Of each lane; `REALTIME_ASSIST_LONGER=125` takes 10,000 in all."""
 
@@ -54,7 +56,7 @@ async def test_thousands_of_turns() -> None:
     assert outcomes["answered"] > 0.6 * ended
     assert max(tasks) < 40 * LANES
     if turns > 500:
-        assert objects[-1] < 1.1 * objects[0] + 20_000
+        assert objects[-1] < objects[0] + MORE_OBJECTS
     if report := os.environ.get("REALTIME_ASSIST_SOAK"):
         told = {"seed": seed, "objects": objects, "tasks": tasks, **outcomes}
         await asyncio.to_thread(Path(report).write_text, json.dumps(told), encoding="utf-8")

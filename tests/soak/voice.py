@@ -37,7 +37,7 @@ def number_of(pcm: bytes, rate: int) -> int | None:
     return _read(pcm[:whole], rate) if len(pcm) >= whole else None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _read(pcm: bytes, rate: int) -> int:
     piece = PIECE_MS * rate // 1000
     samples = array.array("h", pcm)

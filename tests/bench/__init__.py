@@ -4,6 +4,7 @@ __main__  `scripts/bench`: brings what is missing, then becomes `run`
 run       runs the benches; a new one is a line in its table
 timing    how long something takes, and keeps an event loop
 report    how a figure is told
+tables    how the README shows them
 recall    does a search find what was said?
 locomo    the public conversations that it is measured on
 retention  what of a long talk does a resumed session still know?

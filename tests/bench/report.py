@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 
@@ -31,17 +32,40 @@ class Figure:
         return {name: value for name, value in told.items() if value is not None}
 
 
-class Reporter:
-    """Tells figures on standard output: for people, or one JSON object a line."""
+class Form(StrEnum):
+    """How figures are told on standard output."""
 
-    def __init__(self, *, as_json: bool) -> None:
+    LINES = "lines"
+    """For people, at once."""
+    JSON = "json"
+    """One JSON object a line, at once."""
+    MARKDOWN = "markdown"
+    """As tables (`tables`), at the end."""
+
+
+class Reporter:
+    """Tells figures on standard output, and keeps them."""
+
+    def __init__(self, form: Form) -> None:
         """Choose how to tell."""
-        self._as_json = as_json
+        self.told: list[Figure] = []
+        self._form = form
 
     def figure(self, figure: Figure) -> None:
-        """Tell one figure, at once."""
-        sys.stdout.write(f"{json.dumps(figure.to_dict()) if self._as_json else _line(figure)}\n")
+        """Take one figure; tell it at once, unless tables are wanted."""
+        self.told.append(figure)
+        if self._form is Form.MARKDOWN:
+            return
+        as_json = self._form is Form.JSON
+        sys.stdout.write(f"{json.dumps(figure.to_dict()) if as_json else _line(figure)}\n")
         sys.stdout.flush()
+
+    def summary(self) -> str:
+        """Return how many aims are met, and which are not."""
+        aimed = [figure for figure in self.told if figure.met is not None]
+        missed = [figure.name for figure in aimed if not figure.met]
+        met = f"{len(aimed) - len(missed)} of {len(aimed)} aims met"
+        return f"{met}; missed: {', '.join(missed)}" if missed else met
 
 
 def _line(figure: Figure) -> str:

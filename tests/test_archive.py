@@ -348,6 +348,7 @@ async def test_what_is_archived_is_forgotten_in_a_recap_that_told_it(house: Home
     archived = await house.memory.storage.archive.async_turns(key)
     assert SENTENCE in str(archived[0].heard_text)
     assert any(SENTENCE in text for text in house.brain.requests[-1].texts())
+    without_summary(house, key)
     await house.memory.changes.async_forget_words([SENTENCE])
     await say(house, "what else")
     assert not any(SENTENCE in text for text in house.brain.requests[-1].texts())

@@ -354,6 +354,21 @@ async def test_what_is_archived_is_forgotten_in_a_recap_that_told_it(house: Home
     assert not any(SENTENCE in text for text in house.brain.requests[-1].texts())
 
 
+async def test_what_is_too_old_goes_by_itself(house: Home) -> None:
+    """Where nobody speaks any more, what was said is gone in time as well."""
+    key = await filled(house, SENTENCE)
+    without_summary(house, key)
+    archive = house.memory.storage.archive
+    await archive.async_revise(lambda _: lambda _turn: None)
+    old = TurnRecord(id="old", at=dt_util.now() - timedelta(days=500), heard_text=SENTENCE)
+    assert await archive.async_add(key, lambda: [old], old.at)
+    await house.memory.storage.async_flush()
+    assert "marzipan" in words_on_disk(house.hass)
+    house.memory._archive_day = None
+    house.memory._expire(dt_util.now())
+    await house.until(lambda: "marzipan" not in words_on_disk(house.hass))
+
+
 async def test_the_last_account_takes_the_archive_along(house: Home) -> None:
     """Who removes the integration leaves no words behind."""
     await filled(house, SENTENCE)

@@ -126,6 +126,7 @@ async def test_diagnostics_of_a_satellite(
     assert session["platform"] == "esphome"
     assert session["last_failure"] is None
     assert session["thread"]["turns"] == 0
+    assert session["thread"]["turns_to_archive"] == 0
     for secret in ("registry-id", "device-id", "Anna"):
         assert secret not in json.dumps(told)
 

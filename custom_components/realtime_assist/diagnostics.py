@@ -101,6 +101,7 @@ def _thread(thread: Thread) -> dict[str, Any]:
     return {
         "id": digest(str(thread.key)),
         "turns": len(thread.turns),
+        "turns_to_archive": len(thread.leaving),
         "turns_ever": thread.next_number - 1,
         "summary_lines": len(thread.summary.lines) if thread.summary else 0,
         "revision": thread.revision,

@@ -348,6 +348,30 @@ def test_a_thread_that_is_removed_takes_its_archive_along(home: Home) -> None:
     assert len(home.files) == 1
 
 
+def test_what_is_archived_too_late_leaves_no_file(home: Home) -> None:
+    """Who removes the integration while something is archived finds nothing left behind."""
+    home.say(*(said(n) for n in range(30)))
+    thread = home.storage.thread(KEY)
+    assert thread is not None
+
+    async def race() -> None:
+        made = checkpoint(thread, TOKENS, home.machine.now())
+        assert made is not None
+        home.storage.save_thread(committed(thread, made))
+        async with home.storage.archive._lock:
+            removing = asyncio.create_task(home.storage.async_remove_all())
+            await asyncio.sleep(0)
+            archiving = asyncio.create_task(
+                home.storage.archive.async_add(KEY, lambda: thread.turns, home.machine.now())
+            )
+            await asyncio.sleep(0)
+        await asyncio.gather(removing, archiving)
+        await asyncio.sleep(5)
+
+    home.machine.run(race())
+    assert not (home.folder / ".storage/realtime_assist").exists()
+
+
 def test_few_segments_are_held(home: Home) -> None:
     """A long search through old months does not fill the memory."""
     home.say(*(replace(said(n), at=BEGIN + timedelta(days=30 * n - 300)) for n in range(13)))

@@ -55,6 +55,7 @@ class Archive:
         self._prepare: Final = prepare
         self._forgetting: Final = forgetting
         self._lock: Final = asyncio.Lock()
+        self._ended = False
         self._held: Final[OrderedDict[str, Segment]] = OrderedDict()
         self._changes: Final[dict[ArchiveKey, int]] = {}
         self._audiences: Final[dict[ArchiveKey, tuple[int, frozenset[Audience]]]] = {}
@@ -130,6 +131,8 @@ class Archive:
         """
         kept: set[str] = set()
         async with self._lock:
+            if self._ended:
+                return frozenset()
             await self._ready()
             for key, those in _by_key(thread, turns(), result).items():
                 before = await self._read(key)
@@ -194,6 +197,11 @@ class Archive:
             for key in self._keys():
                 if key.when < oldest_month(now):
                     await self._remove(key)
+
+    async def async_end(self) -> None:
+        """Add nothing any more: all is going to be removed."""
+        async with self._lock:
+            self._ended = True
 
     def dump(self, name: str) -> Dump:
         """Return what makes what a file should hold."""

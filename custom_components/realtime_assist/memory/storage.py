@@ -231,6 +231,7 @@ class MemoryStorage:
     async def async_remove_all(self) -> None:
         """Remove every file and stop following. Nothing can be kept here afterwards."""
         self.close()
+        await self.archive.async_end()
         async with self._lock:
             self._threads.clear()
             await self._disk.async_remove_all()

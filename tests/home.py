@@ -23,7 +23,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.realtime_assist.const import CONF_BASE_URL, CONF_PROVIDER, DOMAIN
-from custom_components.realtime_assist.house import House, async_get_house
+from custom_components.realtime_assist.house import DATA_HOUSE, House, async_get_house
 from custom_components.realtime_assist.hub import Assistant, Hub
 from custom_components.realtime_assist.memory.transcript import TurnRecord
 from custom_components.realtime_assist.pipeline.turn import async_open_turns
@@ -93,6 +93,15 @@ class Home:
     async def settled(self) -> None:
         """Wait until no turn is open."""
         await self.until(lambda: not async_open_turns(self.hass), 10)
+        await self.hass.async_block_till_done()
+
+    async def restart(self) -> None:
+        """Let the memory be as after a restart of Home Assistant: only what is on the disk."""
+        await self.memory.storage.async_flush()
+        assert await self.hass.config_entries.async_unload(self.entry.entry_id)
+        self.memory.storage.close()
+        del self.hass.data[DATA_HOUSE]
+        assert await self.hass.config_entries.async_setup(self.entry.entry_id)
         await self.hass.async_block_till_done()
 
     async def pipeline(self, **changes: Any) -> Pipeline:  # noqa: ANN401

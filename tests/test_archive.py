@@ -11,7 +11,6 @@ from homeassistant.util import dt as dt_util
 
 from custom_components.realtime_assist.compaction import Compacted
 from custom_components.realtime_assist.const import DOMAIN
-from custom_components.realtime_assist.house import DATA_HOUSE
 from custom_components.realtime_assist.memory.scopes import GLOBAL, Scope, ScopeKey, audience
 from custom_components.realtime_assist.memory.transcript import (
     LineKind,
@@ -21,6 +20,7 @@ from custom_components.realtime_assist.memory.transcript import (
     TurnRecord,
 )
 from tests.llm_tools.calling import caller, use
+from tests.on_disk import hass_config_dir, hass_storage  # noqa: F401 - fixtures
 from tests.people import People, act, device_id, person_scope
 from tests.satellite import speech
 
@@ -30,18 +30,6 @@ if TYPE_CHECKING:
 pytest_plugins = ("tests.home", "tests.people")
 
 SENTENCE = "the spare key hangs behind the marzipan poster"
-
-
-@pytest.fixture
-def hass_storage() -> dict[str, Any]:
-    """Let Home Assistant use the disk: what is tested is what a restart finds."""
-    return {}
-
-
-@pytest.fixture
-def hass_config_dir(tmp_path: Path) -> str:
-    """Give it a folder of its own."""
-    return str(tmp_path)
 
 
 @pytest.fixture
@@ -58,16 +46,6 @@ async def say(house: Home, words: str) -> None:
     await house.kitchen.hear(speech(20 + len(house.brain.requests)))
     await house.kitchen.play()
     await house.settled()
-
-
-async def restart(house: Home) -> None:
-    """Let the memory be as after a restart of Home Assistant: only what is on the disk."""
-    await house.memory.storage.async_flush()
-    assert await house.hass.config_entries.async_unload(house.entry.entry_id)
-    house.memory.storage.close()
-    del house.hass.data[DATA_HOUSE]
-    assert await house.hass.config_entries.async_setup(house.entry.entry_id)
-    await house.hass.async_block_till_done()
 
 
 def thread_key(house: Home, scope: ScopeKey | None = None) -> ThreadKey:
@@ -131,7 +109,7 @@ async def test_an_old_sentence_is_recalled_after_a_restart_and_can_be_forgotten(
     )
     assert not any(SENTENCE in (turn.heard_text or "") for turn in house.memory.thread(key).turns)
     without_summary(house, key)
-    await restart(house)
+    await house.restart()
     who = caller(at=house.kitchen)
     assert any(SENTENCE in said for said in await recalled(house, who, "marzipan poster"))
     assert not await recalled(house, caller(at=house.bedroom), "marzipan poster")
@@ -148,7 +126,7 @@ async def test_an_old_sentence_is_recalled_after_a_restart_and_can_be_forgotten(
     assert done == {"forgotten": 1}
     assert "marzipan" not in words_on_disk(house.hass)
     assert not any("marzipan" in said for said in await recalled(house, who, "marzipan poster"))
-    await restart(house)
+    await house.restart()
     await say(house, "what did I say of the poster")
     assert not any("marzipan" in text for text in house.server.session.texts())
     assert not any("marzipan" in said for said in await recalled(house, who, "marzipan poster"))
@@ -232,7 +210,7 @@ async def test_the_archive_moves_with_the_memory_of_a_room(house: Home) -> None:
     whole = [*archived, *house.memory.thread(thread_key(house)).turns]
     assert len({turn.id for turn in whole}) == len(whole) == 62
     assert len({turn.number for turn in whole}) == 62
-    await restart(house)
+    await house.restart()
     who = caller(at=house.kitchen)
     assert await recalled(house, who, "marzipan poster")
     assert await recalled(house, who, "hedgehog")
@@ -253,7 +231,7 @@ async def test_an_export_carries_the_archive(house: Home, people: People) -> Non
         assert not house.memory.thread(key).leaving
         archived = await house.memory.storage.archive.async_turns(key)
         assert len(archived) + len(house.memory.thread(key).turns) == 31
-    await restart(house)
+    await house.restart()
     assert any(
         SENTENCE in said
         for said in await recalled(house, caller(at=house.kitchen), "marzipan poster")

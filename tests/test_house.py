@@ -16,24 +16,13 @@ from custom_components.realtime_assist.house import DATA_HOUSE
 from custom_components.realtime_assist.memory.scopes import GLOBAL, Scope, ScopeKey
 from custom_components.realtime_assist.memory.transcript import Said, ThreadKey, TurnRecord
 from custom_components.realtime_assist.memory.usage import estimate_tokens
+from tests.on_disk import hass_config_dir, hass_storage  # noqa: F401 - fixtures
 from tests.satellite import speech
 
 if TYPE_CHECKING:
     from tests.home import Home
 
 pytest_plugins = ("tests.home",)
-
-
-@pytest.fixture
-def hass_storage() -> dict[str, Any]:
-    """Let Home Assistant use the disk: what is tested is what a restart finds."""
-    return {}
-
-
-@pytest.fixture
-def hass_config_dir(tmp_path: Path) -> str:
-    """Give it a folder of its own."""
-    return str(tmp_path)
 
 
 async def say(house: Home, words: str, reply: str = "Fine.") -> None:
@@ -43,16 +32,6 @@ async def say(house: Home, words: str, reply: str = "Fine.") -> None:
     await house.kitchen.hear(speech())
     await house.kitchen.play()
     await house.settled()
-
-
-async def restart(house: Home) -> None:
-    """Let the memory be as after a restart of Home Assistant: only what is on the disk."""
-    await house.memory.storage.async_flush()
-    assert await house.hass.config_entries.async_unload(house.entry.entry_id)
-    house.memory.storage.close()
-    del house.hass.data[DATA_HOUSE]
-    assert await house.hass.config_entries.async_setup(house.entry.entry_id)
-    await house.hass.async_block_till_done()
 
 
 def files(folder: Path) -> list[Path]:
@@ -68,7 +47,7 @@ def recap(house: Home) -> str:
 async def test_a_conversation_goes_on_after_a_restart(house: Home) -> None:
     """Who told the house a name before a restart need not do so again after it."""
     await say(house, "my name is Anna", "Hello Anna.")
-    await restart(house)
+    await house.restart()
     await say(house, "what is my name")
     assert len(house.server.sessions) == 2
     assert "my name is Anna" in recap(house)
@@ -111,7 +90,7 @@ async def test_a_long_history_costs_no_more_than_the_option_says(
     thread = house.memory.thread(projection.key)
     assert thread.summary is not None
     assert thread.summary.upto + len(thread.turns) == 61
-    await restart(house)
+    await house.restart()
     await say(house, "what is my name")
     assert 0 < estimate_tokens(recap(house)) <= 300
     assert "room 59" in recap(house)
@@ -128,12 +107,12 @@ async def test_another_account_knows_the_same(house: Home) -> None:
     assert await house.hass.config_entries.async_remove(other.entry_id)
 
 
-async def test_the_last_account_takes_the_memory_with_it(house: Home, hass_config_dir: str) -> None:
+async def test_the_last_account_takes_the_memory_with_it(house: Home) -> None:
     """Who removes the integration leaves nothing behind that was said."""
     await say(house, "my name is Anna")
     house.memory.context.set(GLOBAL, "bins", "Thursday")
     await house.memory.storage.async_flush()
-    folder = Path(hass_config_dir, ".storage", DOMAIN)
+    folder = Path(house.hass.config.config_dir, ".storage", DOMAIN)
     assert files(folder)
     await house.hass.config_entries.async_remove(house.entry.entry_id)
     await house.hass.async_block_till_done()

@@ -9,8 +9,7 @@ tests/test_living_visibility.py` walks 20 times, another way each time.
 import random
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from homeassistant.helpers import device_registry as dr
@@ -21,6 +20,7 @@ from custom_components.realtime_assist.memory.scopes import ScopeKey
 from custom_components.realtime_assist.update import MemoryUpdate
 from custom_components.realtime_assist.who import async_who
 from tests.longer import LONGER
+from tests.on_disk import hass_config_dir, hass_storage  # noqa: F401 - fixtures
 from tests.people import People, device_id, person_scope
 from tests.satellite import Satellite, speech
 
@@ -31,18 +31,6 @@ pytest_plugins = ("tests.home", "tests.people")
 
 STEPS: Final = 14
 ROOMS: Final = ("kitchen", "bedroom")
-
-
-@pytest.fixture
-def hass_storage() -> dict[str, Any]:
-    """Let Home Assistant use the disk: what is tested is what a restart finds."""
-    return {}
-
-
-@pytest.fixture
-def hass_config_dir(tmp_path: Path) -> str:
-    """Give it a folder of its own."""
-    return str(tmp_path)
 
 
 @dataclass(slots=True)

@@ -11,12 +11,12 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from custom_components.realtime_assist.const import DOMAIN
-from custom_components.realtime_assist.house import DATA_HOUSE
 from custom_components.realtime_assist.long_results import MAX_HELD, READ_RESULT
 from custom_components.realtime_assist.memory.usage import estimate_tokens
 from custom_components.realtime_assist.pipeline.origin import resolve
 from tests.loopback import Call
 from tests.loopback.brain import Request
+from tests.on_disk import hass_config_dir, hass_storage  # noqa: F401 - fixtures
 from tests.people import People, act, person_scope
 from tests.pipeline.engines import API_ID, Tool, register
 from tests.satellite import speech
@@ -29,18 +29,6 @@ pytest_plugins = ("tests.home", "tests.people")
 TOKENS: Final = 600
 ITEMS: Final = 2000
 """Of a list that is 200 kB as JSON."""
-
-
-@pytest.fixture
-def hass_storage() -> dict[str, Any]:
-    """Let Home Assistant use the disk: what is tested is what a restart finds."""
-    return {}
-
-
-@pytest.fixture
-def hass_config_dir(tmp_path: Path) -> str:
-    """Give it a folder of its own."""
-    return str(tmp_path)
 
 
 @pytest.fixture
@@ -98,16 +86,6 @@ async def kept(house: Home) -> None:
     await house.memory.storage.async_flush()
 
 
-async def restart(house: Home) -> None:
-    """Let the memory be as after a restart of Home Assistant: only what is on the disk."""
-    await house.memory.storage.async_flush()
-    assert await house.hass.config_entries.async_unload(house.entry.entry_id)
-    house.memory.storage.close()
-    del house.hass.data[DATA_HOUSE]
-    assert await house.hass.config_entries.async_setup(house.entry.entry_id)
-    await house.hass.async_block_till_done()
-
-
 def words_on_disk(hass: HomeAssistant) -> str:
     """Return all that stands in any file of ours."""
     folder = Path(hass.config.path(".storage", DOMAIN))
@@ -148,7 +126,7 @@ async def test_all_of_a_long_result_can_be_read_after_a_restart(house: Home) -> 
     register(house, Tool("calendar", calendar))
     first = await ask_for_much(house)
     await kept(house)
-    await restart(house)
+    await house.restart()
     kitchen = resolve(house.hass, house.kitchen.entity_id, None)
     results = house.assistant.projection(kitchen, None).results
     text = first["text"]

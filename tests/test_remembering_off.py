@@ -4,11 +4,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from homeassistant.config_entries import ConfigSubentry
 
 from custom_components.realtime_assist.const import DOMAIN
 from tests.loopback import Call, Speech
+from tests.on_disk import hass_config_dir, hass_storage  # noqa: F401 - fixtures
 from tests.people import People, act
 from tests.satellite import speech
 
@@ -18,18 +18,6 @@ if TYPE_CHECKING:
 pytest_plugins = ("tests.home", "tests.people")
 
 SECRET = "violins"
-
-
-@pytest.fixture
-def hass_storage() -> dict[str, Any]:
-    """Let Home Assistant use the disk: what is tested is what is on it."""
-    return {}
-
-
-@pytest.fixture
-def hass_config_dir(tmp_path: Path) -> str:
-    """Give it a folder of its own."""
-    return str(tmp_path)
 
 
 async def test_nothing_reaches_the_disk(house: Home, people: People, tmp_path: Path) -> None:

@@ -1,22 +1,11 @@
 """A disk for the tests of what is kept on it: what is tested is what a restart finds."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from homeassistant.core import HomeAssistant
 
-
-@pytest.fixture
-def hass_storage() -> dict[str, Any]:
-    """Let Home Assistant use the disk: what is tested is what a restart finds."""
-    return {}
-
-
-@pytest.fixture
-def hass_config_dir(tmp_path: Path) -> str:
-    """Give it a folder of its own."""
-    return str(tmp_path)
+from tests.on_disk import hass_config_dir, hass_storage  # noqa: F401 - fixtures
 
 
 @pytest.fixture

@@ -22,18 +22,6 @@ from tests.people import act
 HOME: Final[dict[str, Any]] = {"scope": "global"}
 
 
-@pytest.fixture
-def hass_storage() -> dict[str, Any]:
-    """Let Home Assistant use the disk: what is tested is what a restart finds."""
-    return {}
-
-
-@pytest.fixture
-def hass_config_dir(tmp_path: Path) -> str:
-    """Give it a folder of its own."""
-    return str(tmp_path)
-
-
 @dataclass
 class Quiet:
     """A home in which nobody speaks: a kitchen and a bedroom, each with a device."""

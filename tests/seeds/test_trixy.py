@@ -20,10 +20,11 @@ from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.diagnostics import async_get_config_entry_diagnostics
 from custom_components.realtime_assist.house import async_get_house
 from custom_components.realtime_assist.memory.held import MAX_BYTES, MAX_ENTRIES
+from tests.on_disk import hass_config_dir, hass_storage
 from tests.people import People, act, device_id
 from tests.satellite import speech
 
-from .quiet import HOME, Quiet, hass_config_dir, hass_storage, quiet
+from .quiet import HOME, Quiet, quiet
 from .trixy_defects import DEFECTS, NOTHING_LIKE_IT
 
 if TYPE_CHECKING:

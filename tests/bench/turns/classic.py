@@ -8,6 +8,7 @@ from homeassistant.components import conversation, stt, tts
 from homeassistant.helpers import intent
 
 from custom_components.realtime_assist.realtime.audio import silence, wav_header
+from tests.pipeline.engines import OtherEar
 
 from .declared import Classic, reply_of
 
@@ -16,27 +17,20 @@ _PIECE: Final = 12
 """Letters that a text model sends at once, about."""
 
 
-class Ear(stt.SpeechToTextEntity):
+class Ear(OtherEar):
     """Transcribes after the end of speech."""
 
-    _attr_unique_id = "ear"
+    _attr_unique_id = "classic ear"
     _attr_name = "classic"
-    supported_languages = property(lambda _: ["en"])
-    supported_formats = property(lambda _: [stt.AudioFormats.WAV])
-    supported_codecs = property(lambda _: [stt.AudioCodecs.PCM])
-    supported_bit_rates = property(lambda _: [stt.AudioBitRates.BITRATE_16])
-    supported_sample_rates = property(lambda _: [stt.AudioSampleRates.SAMPLERATE_16000])
-    supported_channels = property(lambda _: [stt.AudioChannels.CHANNEL_MONO])
 
     @override
     async def async_process_audio_stream(
         self, metadata: stt.SpeechMetadata, stream: AsyncIterable[bytes]
     ) -> stt.SpeechResult:
-        """Return words."""
-        async for _ in stream:
-            pass
+        """Return words, after a while."""
+        result = await super().async_process_audio_stream(metadata, stream)
         await asyncio.sleep(Classic().transcribe)
-        return stt.SpeechResult("How are things at home?", stt.SpeechResultState.SUCCESS)
+        return result
 
 
 class Mind(conversation.ConversationEntity):

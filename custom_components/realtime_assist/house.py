@@ -8,17 +8,17 @@ actions, tools ──> House.changes ──> the same, and facts (ContextStore)
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import date, datetime, timedelta
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers.event import async_track_time_interval
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from .changes import Changes
 from .compaction import Compaction
 from .const import DOMAIN
+from .expiry import Expiry
 from .forgetting import Proposals
 from .leftovers import Leftovers
 from .memory.context import ContextStore
@@ -41,8 +41,6 @@ _LOGGER: Final = logging.getLogger(__name__)
 
 _REFRESH_SECONDS: Final = 5.0
 """How long an action waits for a live session; the rest is done at its next boundary."""
-
-_EXPIRE_EVERY: Final = timedelta(minutes=1)
 
 DATA_HOUSE: Final[HassKey[House]] = HassKey(DOMAIN)
 
@@ -69,7 +67,7 @@ class House:
         self._unwatch: Callable[[], None] | None = None
         self._archive_day: date | None = None
         self._loading: asyncio.Task[None] | None = None
-        self._stop_expiring: Callable[[], None] | None = None
+        self.expiry: Final = Expiry(self)
         self.leftovers: Final = Leftovers(self)
 
     def _open(self) -> None:
@@ -85,12 +83,10 @@ class House:
         if self._unwatch is None:
             self._unwatch = async_watch_satellites(self.hass)
             self.leftovers.start()
-            self._stop_expiring = async_track_time_interval(
-                self.hass, self._expire, _EXPIRE_EVERY, name=f"{DOMAIN} expiry"
-            )
+            self.expiry.start()
         if self._loading is None:
             self._loading = self.hass.async_create_background_task(
-                self.storage.async_load(), f"{DOMAIN} facts"
+                self._async_load(), f"{DOMAIN} facts"
             )
         # Another speaker may be gone from the account that is set up anew.
         self.leftovers.look(people=self._loading.done())
@@ -106,14 +102,20 @@ class House:
         """Let an account go. The memory stays."""
         self.hubs.discard(hub)
         self.compaction.leave(hub)
-        if not self.hubs and self._unwatch is not None and self._stop_expiring is not None:
+        if not self.hubs and self._unwatch is not None:
             self._unwatch()
-            self._stop_expiring()
+            self.expiry.stop()
             self.leftovers.stop()
-            self._unwatch = self._stop_expiring = None
+            self._unwatch = None
+
+    async def _async_load(self) -> None:
+        """Read the facts of all scopes; some may have ended while the house was off."""
+        await self.storage.async_load()
+        self.context.expire()
+        self.expiry.look()
 
     @callback
-    def _expire(self, _now: datetime) -> None:
+    def expire(self) -> None:
         """Let go of what is over; sessions are told so before their next answer."""
         for projection in self.projections():
             projection.lapse()

@@ -144,6 +144,7 @@ class Projection:
         self._be_at(origin, key)
         self.lapse()
         self._talk.begin()
+        self._house.expiry.look()
 
     @callback
     def begin(self, turn: Turn, *, voice: bool) -> Exchange:
@@ -263,6 +264,11 @@ class Projection:
         if turns is not None:
             gone += [RECAP, *map(meanwhile_key, turns), *(f"turn:{turn}" for turn in turns)]
         self.session.revoke(gone)
+
+    @property
+    def talking(self) -> bool:
+        """Whether a conversation goes on here, or it was not seen yet that it is over."""
+        return self._talk.going
 
     @callback
     def lapse(self) -> None:

@@ -27,6 +27,11 @@ class Talk:
         return ScopeKey(Scope.SESSION, self.id)
 
     @property
+    def going(self) -> bool:
+        """Whether it goes on, or it was not seen to yet that it is over."""
+        return not self._ended
+
+    @property
     def over(self) -> bool:
         """Whether nobody went on with it in time."""
         return self._ended or time.monotonic() - self._last > self._seconds

@@ -95,7 +95,8 @@ class ContextStore:
         lifted = held.unbury(key)
         held.put(entry)
         held.make_room(now, entry)
-        if lifted or old is None or old.prolonged(now) != entry:
+        changed = lifted or old is None or old.prolonged(now) != entry
+        if changed or (old is not None and held.use(old, now)):
             self._changed(scope)
         return entry
 
@@ -202,6 +203,14 @@ class ContextStore:
         for scope, held in list(self._held.items()):
             if held.expire(now):
                 self._changed(scope)
+
+    def soonest(self, scope: ScopeKey | None = None) -> datetime | None:
+        """Return before when nothing of a scope, or of all, ends by time; None: nothing does."""
+        if scope is not None:
+            held = self._held.get(scope)
+            return held.soonest if held else None
+        ends = (held.soonest for held in self._held.values())
+        return min((end for end in ends if end is not None), default=None)
 
     # Keeping
 

@@ -88,8 +88,8 @@ class House:
             self._loading = self.hass.async_create_background_task(
                 self._async_load(), f"{DOMAIN} facts"
             )
-        # Another speaker may be gone from the account that is set up anew.
-        self.leftovers.look(people=self._loading.done())
+        # Somebody may have gone while nobody looked, or from the account that is set up anew.
+        self.leftovers.look(people=True)
 
     @callback
     def settings_changed(self) -> None:

@@ -80,6 +80,7 @@ class Leftovers:
                 if people:
                     thread = await self._house.storage.async_load_thread(key)
                     told.update(audiences(thread))
+                    self._learn_speakers(thread)
             if people:
                 told |= await self._house.storage.archive.async_audiences()
             gone |= {who for who in _people(told) if not self.exists(who)}
@@ -206,6 +207,13 @@ class Leftovers:
         areas = ar.async_get(self._hass).async_list_areas()
         self._names |= {ScopeKey(Scope.AREA, area.id): area.name for area in areas}
         self._names |= {who.key: who.name for who in async_speakers(self._hass)}
+
+    def _learn_speakers(self, thread: Thread) -> None:
+        """Keep who was called how when they spoke: after a restart only this still tells it."""
+        for turn in (*thread.leaving, *thread.turns):
+            people = tuple(_people((turn.audience,)))
+            if turn.speaker and len(people) == 1:
+                self._names.setdefault(people[0], turn.speaker)
 
     @callback
     def _device_changed(self, event: Event[dr.EventDeviceRegistryUpdatedData]) -> None:

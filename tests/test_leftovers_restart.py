@@ -1,0 +1,72 @@
+"""Who is gone while Home Assistant is not there leaves memory behind, too, and that is found."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from homeassistant.helpers import entity_registry as er
+from homeassistant.util import dt as dt_util
+
+from custom_components.realtime_assist.house import DATA_HOUSE
+from custom_components.realtime_assist.memory.scopes import audience
+from custom_components.realtime_assist.memory.transcript import TurnRecord
+from tests.people import People, person_scope
+from tests.test_leftovers import device, fix, shown, thread
+
+if TYPE_CHECKING:
+    from tests.home import Home
+
+pytest_plugins = ("tests.home", "tests.people")
+
+
+@pytest.fixture
+def hass_storage() -> dict[str, Any]:
+    """Let Home Assistant use the disk: what is tested is what a restart finds."""
+    return {}
+
+
+@pytest.fixture
+def hass_config_dir(tmp_path: Path) -> str:
+    """Give it a folder of its own."""
+    return str(tmp_path)
+
+
+async def restart(house: Home, meanwhile: Callable[[], None]) -> None:
+    """Start anew with what is on the disk, and let something happen while nobody looks."""
+    await house.memory.storage.async_flush()
+    assert await house.hass.config_entries.async_unload(house.entry.entry_id)
+    house.memory.storage.close()
+    del house.hass.data[DATA_HOUSE]
+    meanwhile()
+    assert await house.hass.config_entries.async_setup(house.entry.entry_id)
+    await house.hass.async_block_till_done()
+
+
+@pytest.mark.parametrize(("how", "left"), [("delete", []), ("move", ["I am anna"])])
+async def test_a_person_who_left_while_nobody_looked(
+    house: Home, people: People, *, how: str, left: list[str]
+) -> None:
+    """After a restart, too, what only somebody who is gone may see is found, with their name."""
+    hass = house.hass
+    anna, tom = person_scope(hass, people.anna), person_scope(hass, people.tom)
+    key = thread(house, device(house))
+    await house.memory.storage.async_load_thread(key)
+    record = TurnRecord(
+        id="t", at=dt_util.now(), heard_text="I am anna", audience=audience(anna), speaker="Anna"
+    )
+    house.memory.join(key, record, 1500)
+
+    def leave() -> None:
+        er.async_get(hass).async_remove("person.anna")
+        hass.states.async_remove("person.anna")
+
+    await restart(house, leave)
+    [issue] = await shown(hass)
+    assert issue.translation_placeholders == {"name": "Anna"}
+    assert await fix(hass, how, {"target": tom.id} if how == "move" else {}) == "create_entry"
+    turns = house.memory.thread(key).turns
+    assert [turn.heard_text for turn in turns] == left
+    assert all(turn.audience == audience(tom) for turn in turns)
+    await restart(house, lambda: None)
+    assert await shown(hass) == []

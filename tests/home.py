@@ -95,12 +95,17 @@ class Home:
         await self.until(lambda: not async_open_turns(self.hass), 10)
         await self.hass.async_block_till_done()
 
-    async def restart(self) -> None:
-        """Let the memory be as after a restart of Home Assistant: only what is on the disk."""
+    async def restart(self, meanwhile: Callable[[], object] | None = None) -> None:
+        """Let the memory be as after a restart of Home Assistant: only what is on the disk.
+
+        `meanwhile` happens while nobody looks.
+        """
         await self.memory.storage.async_flush()
         assert await self.hass.config_entries.async_unload(self.entry.entry_id)
         self.memory.storage.close()
         del self.hass.data[DATA_HOUSE]
+        if meanwhile is not None:
+            meanwhile()
         assert await self.hass.config_entries.async_setup(self.entry.entry_id)
         await self.hass.async_block_till_done()
 

@@ -1,16 +1,14 @@
 """Who is gone while Home Assistant is not there leaves memory behind, too, and that is found."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util import dt as dt_util
 
-from custom_components.realtime_assist.house import DATA_HOUSE
 from custom_components.realtime_assist.memory.scopes import audience
 from custom_components.realtime_assist.memory.transcript import TurnRecord
+from tests.on_disk import hass_config_dir, hass_storage
 from tests.people import People, person_scope
 from tests.test_leftovers import device, fix, shown, thread
 
@@ -19,28 +17,7 @@ if TYPE_CHECKING:
 
 pytest_plugins = ("tests.home", "tests.people")
 
-
-@pytest.fixture
-def hass_storage() -> dict[str, Any]:
-    """Let Home Assistant use the disk: what is tested is what a restart finds."""
-    return {}
-
-
-@pytest.fixture
-def hass_config_dir(tmp_path: Path) -> str:
-    """Give it a folder of its own."""
-    return str(tmp_path)
-
-
-async def restart(house: Home, meanwhile: Callable[[], None]) -> None:
-    """Start anew with what is on the disk, and let something happen while nobody looks."""
-    await house.memory.storage.async_flush()
-    assert await house.hass.config_entries.async_unload(house.entry.entry_id)
-    house.memory.storage.close()
-    del house.hass.data[DATA_HOUSE]
-    meanwhile()
-    assert await house.hass.config_entries.async_setup(house.entry.entry_id)
-    await house.hass.async_block_till_done()
+__all__ = ["hass_config_dir", "hass_storage"]
 
 
 @pytest.mark.parametrize(("how", "left"), [("delete", []), ("move", ["I am anna"])])
@@ -61,12 +38,12 @@ async def test_a_person_who_left_while_nobody_looked(
         er.async_get(hass).async_remove("person.anna")
         hass.states.async_remove("person.anna")
 
-    await restart(house, leave)
+    await house.restart(leave)
     [issue] = await shown(hass)
     assert issue.translation_placeholders == {"name": "Anna"}
     assert await fix(hass, how, {"target": tom.id} if how == "move" else {}) == "create_entry"
     turns = house.memory.thread(key).turns
     assert [turn.heard_text for turn in turns] == left
     assert all(turn.audience == audience(tom) for turn in turns)
-    await restart(house, lambda: None)
+    await house.restart()
     assert await shown(hass) == []

@@ -1,6 +1,7 @@
 """Remembering: in the right scope, once, and never for a person who is not known."""
 
 import asyncio
+import unicodedata
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,26 @@ async def test_a_fact_told_again_is_one_entry(house: Home, about: str, fact: str
     assert known["result"] == "already_known"
     (entry,) = house.memory.context.visible((GLOBAL, *who_sees(house)))
     assert (entry.key, entry.version) == ("Café", 1)
+
+
+async def test_a_fact_told_a_hundred_times_is_one_entry(house: Home) -> None:
+    """However often and however written a family says the same, it is remembered once."""
+    who, facts = caller(at=house.kitchen), ("Der Müll kommt am Dienstag", "Le café ouvre à huit")
+    forms: tuple[Literal[NFC, NFD, NFKC, NFKD], ...] = ("NFC", "NFD", "NFKC", "NFKD")
+    for number in range(100):
+        text = unicodedata.normalize(forms[number % 4], facts[number % 2])
+        told = (text.upper, text.lower, text.title, text.swapcase, text.casefold)[number % 5]()
+        name = ("Müll", "Café")[number % 2]
+        done = await use(
+            house.hass,
+            "remember",
+            who,
+            about=(name.upper, name.lower)[number // 7 % 2](),
+            fact=f"  {told}{('', '.', '!')[number % 3]} ",
+            scope="home",
+        )
+        assert done.get("result") == ("remembered" if number < 2 else "already_known")
+    assert [entry.version for entry in house.memory.context.visible((GLOBAL,))] == [1, 1]
 
 
 def who_sees(house: Home) -> tuple[ScopeKey, ...]:

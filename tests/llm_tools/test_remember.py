@@ -3,7 +3,7 @@
 import asyncio
 import unicodedata
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from homeassistant.util import dt as dt_util
@@ -96,7 +96,7 @@ async def test_a_fact_told_again_is_one_entry(house: Home, about: str, fact: str
 async def test_a_fact_told_a_hundred_times_is_one_entry(house: Home) -> None:
     """However often and however written a family says the same, it is remembered once."""
     who, facts = caller(at=house.kitchen), ("Der Müll kommt am Dienstag", "Le café ouvre à huit")
-    forms: tuple[Literal[NFC, NFD, NFKC, NFKD], ...] = ("NFC", "NFD", "NFKC", "NFKD")
+    forms: tuple[Literal["NFC", "NFD", "NFKC", "NFKD"], ...] = ("NFC", "NFD", "NFKC", "NFKD")
     for number in range(100):
         text = unicodedata.normalize(forms[number % 4], facts[number % 2])
         told = (text.upper, text.lower, text.title, text.swapcase, text.casefold)[number % 5]()

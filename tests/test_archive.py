@@ -343,7 +343,7 @@ async def test_what_is_too_old_goes_by_itself(house: Home) -> None:
     await house.memory.storage.async_flush()
     assert "marzipan" in words_on_disk(house.hass)
     house.memory._archive_day = None
-    house.memory._expire(dt_util.now())
+    house.memory.expire()
     await house.until(lambda: "marzipan" not in words_on_disk(house.hass))
 
 

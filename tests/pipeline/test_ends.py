@@ -77,7 +77,7 @@ MOMENTS: dict[str, Callable[[Home], object]] = {
     "thinking": lambda house: "intent-start" in house.kitchen.kinds,
     "first words": lambda house: "intent-progress" in house.kitchen.kinds,
     "streaming": lambda house: house.kitchen.streamed,
-    "speaking": lambda house: any(turn.speaking for turn in async_open_turns(house.hass)),
+    "speaking": lambda house: any(turn.claims.speaking for turn in async_open_turns(house.hass)),
 }
 
 

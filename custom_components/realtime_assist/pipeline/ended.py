@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util.signal_type import SignalType
 
 from ..memory.transcript import TurnRecord
-from ..realtime.errors import RealtimeError
+from ..realtime.exchange import ExchangeRecord
+from .book import async_book
 
 
 class Ending(StrEnum):
@@ -36,18 +39,22 @@ class TurnEnded:
 SIGNAL_TURN_ENDED: Final[SignalType[TurnEnded]] = SignalType("realtime_assist_turn_ended")
 
 
-def turn_ended(
-    record: TurnRecord, satellite: str, failure: RealtimeError | None, seconds: float
-) -> TurnEnded:
-    """Return how a turn ended."""
-    if failure is not None:
+@callback
+def async_tell(
+    hass: HomeAssistant, record: TurnRecord, satellite: str, wire: ExchangeRecord, seconds: float
+) -> None:
+    """Let others know that a turn is over, and what its satellite said last."""
+    words = " ".join(said.text for said in record.said)
+    async_book(hass).spoke(satellite, words, hass.loop.time())
+    if wire.failure is not None:
         ending = Ending.FAILED
     else:
         ending = Ending.INTERRUPTED if record.interrupted else Ending.ANSWERED
-    return TurnEnded(
+    ended = TurnEnded(
         satellite=satellite,
         ending=ending,
         seconds=round(seconds, 1),
         tools=len(record.calls),
-        failure=failure.code if failure is not None else None,
+        failure=wire.failure.code if wire.failure is not None else None,
     )
+    async_dispatcher_send(hass, SIGNAL_TURN_ENDED, ended)

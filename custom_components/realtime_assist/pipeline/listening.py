@@ -103,7 +103,7 @@ async def _result(turn: Turn) -> SpeechResult:
         turn.discard()
         return SpeechResult("", SpeechResultState.SUCCESS)
     if heard.text:
-        if turn.route.agent_ours and is_dismissal(heard.text, turn.language, _offered(turn)):
+        if turn.route.agent_ours and is_dismissal(heard.text, turn.origin.language, _offered(turn)):
             turn.dismiss()
         return SpeechResult(heard.text, SpeechResultState.SUCCESS)
     if turn.route.agent_ours:

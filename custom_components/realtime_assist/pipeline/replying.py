@@ -168,7 +168,7 @@ class Replying:
         if self._padded:
             return []
         self._padded = True
-        self._turn.said(PADDING)
+        self._turn.claims.said(PADDING)
         return [{"content": PADDING}]
 
     def _say(self, text: str) -> list[AssistantContentDeltaDict]:
@@ -177,7 +177,7 @@ class Replying:
         if self.answer.apology == text and self.answer.words:
             text = f" {text}"
         self.answer.words += text
-        self._turn.said(text)
+        self._turn.claims.said(text)
         return [{"content": text}]
 
     def _sorry(self, failure: RealtimeError) -> None:

@@ -50,21 +50,21 @@ async def _pieces(turn: Turn, rate: int) -> AsyncGenerator[tuple[bytes, bool]]:
     """Yield audio and whether it is the model's speech."""
     said = False
     async for pcm in turn.exchange.speech:
-        if not said and turn.leading_ms:
-            yield silence(turn.leading_ms, rate), False
+        if not said and turn.origin.leading_ms:
+            yield silence(turn.origin.leading_ms, rate), False
         said = True
         yield pcm, True
     if (apology := await turn.apology()) and not turn.stopped.is_set():
         async with aclosing(
-            async_apologise(turn.hass, turn.assistant, apology, turn.language, rate)
+            async_apologise(turn.hass, turn.assistant, apology, turn.origin.language, rate)
         ) as voice:
             async for pcm in voice:
                 said = True
                 yield pcm, False
     if not said:
         yield silence(FRAME_MS, rate), False
-    elif turn.trailing_ms:
-        yield silence(turn.trailing_ms, rate), False
+    elif turn.origin.trailing_ms:
+        yield silence(turn.origin.trailing_ms, rate), False
 
 
 async def _without_gaps(

@@ -16,16 +16,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 
 from ..memory.transcript import Source, TurnRecord
 from ..realtime.errors import ConnectionLost
 from .book import async_book
+from .claims import Claims
 from .context import current_turn
 from .early import Route
-from .ended import SIGNAL_TURN_ENDED, turn_ended
+from .ended import async_tell
 from .origin import Origin, with_speaker
 from .playout import PATIENCE, Ended, Heard, Playout
 from .record import turn_record
@@ -72,10 +72,11 @@ class Turn:
         self.audio = audio
         """Whether the answer is spoken."""
         self.route = route
-        self.claimed = source is not Source.VOICE
+        self.claims: Final = Claims(
+            assistant.subentry_id, conversation_id, answering=source is not Source.VOICE
+        )
         self.dismissed = False
         """Its words were "never mind": there is nothing to answer."""
-        self.speaking = False
         self.closed = False
         self.playout: Playout | None = None
         self.tools: TurnTools | None = None
@@ -85,7 +86,6 @@ class Turn:
         """Set when its assistant goes away: what was said so far has to do."""
         self._handed_over = asyncio.Event()
         self._apology: asyncio.Future[str | None] = hass.loop.create_future()
-        self._words = ""
         self._local: str | None = None
         self._task: asyncio.Task[object] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -98,21 +98,6 @@ class Turn:
     def voice(self) -> bool:
         """Return whether it was spoken to us."""
         return self.source is Source.VOICE
-
-    @property
-    def language(self) -> str | None:
-        """Return the language of its run."""
-        return self.origin.language
-
-    @property
-    def leading_ms(self) -> int:
-        """Return how much silence its satellite needs before the answer."""
-        return self.origin.leading_ms
-
-    @property
-    def trailing_ms(self) -> int:
-        """Return how much silence its satellite needs after the answer."""
-        return self.origin.trailing_ms
 
     # The pipeline's stages.
 
@@ -128,26 +113,13 @@ class Turn:
             task.add_done_callback(self._task_done)
 
     def claim_conversation(self, subentry_id: str, conversation_id: str) -> bool:
-        """Return whether a stage may answer this turn: the first, in its own conversation."""
-        if self.claimed or self.closed or self.assistant.subentry_id != subentry_id:
-            return False
-        self.claimed = conversation_id == self.conversation_id
-        return self.claimed
-
-    def said(self, words: str) -> None:
-        """Note words that were put into the chat log."""
-        self._words += words
+        """Return whether a stage may answer this turn."""
+        return not self.closed and self.claims.answer(subentry_id, conversation_id)
 
     def claim_speech(self, subentry_id: str, first: str) -> bool:
-        """Return whether a stage may speak this turn: the first, with the first words of it."""
-        if self.speaking or self.closed or self.stopped.is_set():
-            return False
-        if self.assistant.subentry_id != subentry_id or not self.audio:
-            return False
-        if not first or not self._words.startswith(first):
-            return False
-        self.speaking = True
-        return True
+        """Return whether a stage may speak this turn."""
+        wanted = self.audio and not self.closed and not self.stopped.is_set()
+        return wanted and self.claims.speak(subentry_id, first)
 
     def plays(self, *, streams: bool) -> Playout:
         """Start the clock of what is heard; `streams`: it is played as it comes."""
@@ -190,7 +162,7 @@ class Turn:
 
     def answered_locally(self, words: str) -> None:
         """Note what Home Assistant answered by itself."""
-        if self.route.agent_ours and not self.claimed:
+        if self.route.agent_ours and not self.claims.answering:
             self._local = f"{self._local} {words}" if self._local else words
 
     # What happens around it.
@@ -251,7 +223,7 @@ class Turn:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
                 await asyncio.wait((self._task or self._apology,))
-                if self.speaking:
+                if self.claims.speaking:
                     await self._handed_over.wait()
         await self.stop()
 
@@ -265,12 +237,12 @@ class Turn:
     def _task_done(self, task: asyncio.Task[object]) -> None:
         if self._ending is not None:
             return
-        if not self.claimed:
+        if not self.claims.answering:
             self.exchange.cancel()
             self._end(self._record(None) if self._local is not None else None)
         elif task.cancelled():
             self.interrupt()
-        elif not self.speaking:
+        elif not self.claims.speaking:
             self.finish()
 
     def _time_out(self) -> None:
@@ -285,7 +257,7 @@ class Turn:
         """Stop the answer where it was heard to."""
         if self._ending is not None:
             return
-        if not self.claimed:
+        if not self.claims.answering:
             self.discard()
             return
         self.exchange.interrupt(heard.ms)
@@ -326,20 +298,12 @@ class Turn:
         self.exchange.close()
         self.projection.closed(record, self.id)
         if record is not None and self.origin.satellite is not None:
-            self._tell(record, self.origin.satellite)
+            seconds = self.hass.loop.time() - self.began
+            async_tell(self.hass, record, self.origin.satellite, self.exchange.record, seconds)
         if self.origin.satellite is None or not self.audio:
             self.assistant.hub.start_task(
                 self.projection.release(), "realtime_assist session of one turn"
             )
-
-    def _tell(self, record: TurnRecord, satellite: str) -> None:
-        """Let others know that it is over, and what its satellite said last."""
-        now = self.hass.loop.time()
-        words = " ".join(said.text for said in record.said)
-        async_book(self.hass).spoke(satellite, words, now)
-        failure = self.exchange.record.failure
-        ended = turn_ended(record, satellite, failure, now - self.began)
-        async_dispatcher_send(self.hass, SIGNAL_TURN_ENDED, ended)
 
 
 @callback

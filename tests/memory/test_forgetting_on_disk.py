@@ -8,11 +8,14 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
+from custom_components.realtime_assist.memory.context import ContextStore
 from custom_components.realtime_assist.memory.files import file_name
 from custom_components.realtime_assist.memory.scopes import GLOBAL
+from custom_components.realtime_assist.memory.storage import MemoryStorage
 from custom_components.realtime_assist.memory.transcript import Thread, ThreadKey, TurnRecord
 
 from .at_home import THREAD, Home, restarted, texts, turn, with_facts
+from .virtual import Machine
 
 
 async def test_forgotten_is_gone_from_the_disk_and_stays_gone(
@@ -103,3 +106,31 @@ async def test_remove_all_leaves_nothing(hass: HomeAssistant, disk: Path) -> Non
     home.context.set(GLOBAL, "dog", "Bello")
     await asyncio.sleep(1)
     assert not texts(disk)
+
+
+def test_a_power_cut_at_any_moment_leaves_all_or_nothing(tmp_path: Path) -> None:
+    """Whatever moment the power goes: what was to be forgotten is gone everywhere, or nowhere."""
+    keys = (THREAD, ThreadKey("assistant", GLOBAL))
+    machine = Machine(tmp_path)
+    outcomes: list[bool] = []
+    for steps in range(1, 80):
+        storage = MemoryStorage(machine.hass, ContextStore(machine.now))
+        for key in keys:
+            thread = machine.run(storage.async_load_thread(key))
+            if not thread.turns:
+                said = TurnRecord(id="t", at=machine.now(), heard_text="The parrot is hungry.")
+                storage.save_thread(thread.joined(said))
+        machine.run(storage.async_flush())
+        done = machine.run_steps(storage.async_forget_words(["parrot"]), steps)
+        machine.kill()
+        again = MemoryStorage(machine.hass, ContextStore(machine.now))
+        machine.run(again.async_load())
+        left = [bool(machine.run(again.async_load_thread(key)).turns) for key in keys]
+        assert left in ([True, True], [False, False]), steps
+        assert not done or not any(left)
+        outcomes.append(any(left))
+        machine.run(again.async_flush())
+        again.close()
+    assert outcomes[0]
+    assert not outcomes[-1]
+    machine.close()

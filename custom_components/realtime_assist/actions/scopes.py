@@ -47,6 +47,8 @@ LASTING: Final = (Scope.DEVICE, Scope.AREA, Scope.SPEAKER, Scope.GLOBAL, Scope.P
 """A session and what is temporary have no name outside: they are those of the conversations that
 go on at what is named or aimed at."""
 
+NAMES: Final = vol.Any(str, [str])
+"""Before Home Assistant's own validators of entities, which raise TypeError for anything else."""
 _IDS: Final = vol.All(cv.ensure_list, [cv.string])
 
 SCOPE_FIELDS: Final[dict[Any, Any]] = {
@@ -56,7 +58,7 @@ SCOPE_FIELDS: Final[dict[Any, Any]] = {
     vol.Optional(ATTR_AREA_ID): _IDS,
     vol.Optional(ATTR_FLOOR_ID): _IDS,
     vol.Optional(ATTR_LABEL_ID): _IDS,
-    vol.Optional(ATTR_ENTITY_ID): cv.entity_ids_or_uuids,
+    vol.Optional(ATTR_ENTITY_ID): vol.All(NAMES, cv.entity_ids_or_uuids),
 }
 LASTING_FIELDS: Final[dict[Any, Any]] = {
     **SCOPE_FIELDS,

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import probatio as vol
 from homeassistant.components.assist_satellite import DOMAIN as SATELLITE
+from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.core import HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers import entity_registry as er
@@ -14,7 +15,7 @@ from ..house import House
 from ..memory.scopes import ScopeKey
 from ..speakers import Speaker, async_speakers, find, names_of
 from ..who import DEFAULT_EXPIRY, async_who
-from .scopes import action_invalid, async_caller_of
+from .scopes import NAMES, action_invalid, async_caller_of
 
 ATTR_SPEAKER: Final = "speaker"
 ATTR_EXPIRES_IN: Final = "expires_in"
@@ -24,6 +25,7 @@ _LONGEST: Final = timedelta(days=30)
 SET_SPEAKER_SCHEMA: Final = vol.Schema(
     {
         **cv.TARGET_SERVICE_FIELDS,
+        vol.Optional(ATTR_ENTITY_ID): vol.All(NAMES, cv.comp_entity_ids),
         vol.Optional(ATTR_SPEAKER, default=None): vol.Any(None, cv.string),
         vol.Optional(ATTR_EXPIRES_IN, default=DEFAULT_EXPIRY): vol.All(
             vol.Any(cv.time_period, vol.All(vol.Coerce(float), cv.time_period_seconds)),

@@ -117,12 +117,17 @@ def now_note(at: datetime, origin: Origin, extra_prompt: str | None) -> str:
     """Return what holds for this turn only: time, place, speaker, and what the run was told."""
     lines = [
         f"Time: {at:%A, %d %B %Y, %H:%M} ({at.tzname()})",
-        f"Room: {origin.area_name or 'unknown'}",
-        f"Speaker: {origin.speaker_name if origin.speaker else 'unknown'}",
+        f"Room: {_line(origin.area_name) or 'unknown'}",
+        f"Speaker: {_line(origin.speaker_name) if origin.speaker else 'unknown'}",
     ]
     if extra_prompt:
         lines.append(f"For this conversation: {extra_prompt}")
     return "\n".join(lines)
+
+
+def _line(name: str | None) -> str:
+    """Return a name on one line: it cannot pass for another line of the note."""
+    return " ".join((name or "").split())
 
 
 @callback

@@ -5,6 +5,10 @@ run       runs the benches; a new one is a line in its table
 timing    how long something takes, and keeps an event loop
 report    how a figure is told
 tables    how the README shows them
+setup     does it delay the start of Home Assistant?
+turn      how long after the last word does an answer begin? (`turns/`)
+satellites  what do many cost that speak at once? (`crowd/`)
+audio     what is left of the sound, and what does it cost?
 recall    does a search find what was said?
 locomo    the public conversations that it is measured on
 retention  what of a long talk does a resumed session still know?

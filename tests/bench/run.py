@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from . import chaos, cost, memory, recall, resume, retention, satellites, turn
+from . import audio, chaos, cost, memory, recall, resume, retention, satellites, setup, turn
 from .report import Figure, Form, Reporter
 from .tables import tables
 
@@ -27,6 +27,7 @@ class Bench:
 TOGETHER: Final = 900
 """Seconds that all benches may take, one after another."""
 BENCHES: Final[dict[str, Bench]] = {
+    "audio": Bench(audio.figures, 20),
     "chaos": Bench(chaos.figures, 130),
     "cost": Bench(cost.figures, 30),
     "memory": Bench(memory.figures, 80),
@@ -34,6 +35,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "resume": Bench(resume.figures, 80),
     "retention": Bench(retention.figures, 50),
     "satellites": Bench(satellites.figures, 240),
+    "setup": Bench(setup.figures, 30),
     "turn": Bench(turn.figures, 200),
 }
 

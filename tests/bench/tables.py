@@ -116,7 +116,43 @@ _COMPARED: Final = Table(
     columns={"": "Processor"},
 )
 
-TABLES: Final[Sequence[Table]] = (*(_turn(release) for release in RELEASES), _CROWD, _COMPARED)
+_SETUP: Final = Table(
+    title="A start of Home Assistant (medians)",
+    corner="",
+    name="setup.{row}",
+    rows={
+        "empty": "Setup with an empty memory",
+        "100_threads": "With 100 stored conversations",
+        "threads_loaded": "Conversations read before somebody speaks",
+        "sockets_opened": "Connections opened before somebody speaks",
+        "first_turn_pays": "What the first turn after a start takes longer than the next",
+    },
+    columns={"": "Here"},
+)
+_AUDIO: Final = Table(
+    title="Audio: 16 kHz to the model's 24 kHz (up), and back (down)",
+    corner="",
+    name="audio.{row}",
+    rows={
+        "up.snr_1khz": "Up, signal to noise of a tone",
+        "up.image_rejection": "Up, images are down by",
+        "up.cpu": "Up, processor",
+        "down.snr_1khz": "Down, signal to noise of a tone",
+        "down.alias_rejection": "Down, aliases are down by",
+        "down.cpu": "Down, processor",
+        "encode.cpu": "Base64 and JSON of what is said",
+        "decode.cpu": "JSON and base64 of what is answered",
+    },
+    columns={"": "Here"},
+)
+
+TABLES: Final[Sequence[Table]] = (
+    *(_turn(release) for release in RELEASES),
+    _CROWD,
+    _COMPARED,
+    _SETUP,
+    _AUDIO,
+)
 
 
 def tables(figures: Sequence[Figure], now: datetime | None = None) -> str:

@@ -100,7 +100,11 @@ class Answer:
         return True
 
     def settle(self, event: ResponseDone) -> float:
-        """Take the end of the last response; return the seconds to wait for what comes late."""
+        """Take the end of the last response; return the seconds to wait for what comes late.
+
+        An answer that is too short to be announced before can be heard now.
+        """
+        self._announce()
         code = event.error_code
         match event.status:
             case ResponseStatus.FAILED:

@@ -34,9 +34,9 @@ BENCHES: Final[dict[str, Bench]] = {
     "recall": Bench(recall.figures, 30),
     "resume": Bench(resume.figures, 80),
     "retention": Bench(retention.figures, 50),
-    "satellites": Bench(satellites.figures, 240),
+    "satellites": Bench(satellites.figures, 210),
     "setup": Bench(setup.figures, 30),
-    "turn": Bench(turn.figures, 200),
+    "turn": Bench(turn.figures, 230),
 }
 
 

@@ -171,5 +171,6 @@ def _row(cells: Sequence[str]) -> str:
 
 def _value(figure: Figure) -> str:
     missed = ", missed" if figure.met is False else ""
-    digits = 0 if abs(figure.value) >= 100 else 1 if abs(figure.value) >= 10 else 2
+    whole = float(figure.value).is_integer() or abs(figure.value) >= 100
+    digits = 0 if whole else 1 if abs(figure.value) >= 10 else 2
     return f"{figure.value:.{digits}f} {figure.unit}{missed}"

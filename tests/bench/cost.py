@@ -5,6 +5,9 @@ new session whenever five minutes have gone by. `full_replay` opens its sessions
 and tells all of the history as text, as much as the model takes. `server_truncation` never leaves
 its session: all audio stays in it, and the server drops the oldest fifth when the model is full.
 
+`summaries` is what ours pays beside it where the model itself writes the summaries: each asks for
+as much as it may at the most.
+
 All three are told the same instructions and tools of a home with 100 exposed entities. Money is
 counted three times: nothing is cached; the share that recorded sessions show is, of any input; and
 an ideal cache that forgets nothing and knows every beginning that was sent before.
@@ -17,28 +20,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
-from custom_components.realtime_assist.items import NOW, RECAP, View, note
-from custom_components.realtime_assist.memory.compose import compose, note_body
-from custom_components.realtime_assist.memory.compression import checkpoint, committed
-from custom_components.realtime_assist.memory.render import turn_lines
 from custom_components.realtime_assist.memory.scopes import GLOBAL
 from custom_components.realtime_assist.memory.transcript import Said, Thread, ThreadKey, TurnRecord
-from custom_components.realtime_assist.memory.usage import Load, estimate_tokens
-from custom_components.realtime_assist.models import PRICES_AT, model_facts
+from custom_components.realtime_assist.memory.usage import Load
 
+from .cost_ways import FullReplay, Ours, Piece, ServerTruncation, Turn, Way, grown, prices
 from .remembered import ACTS, DAYS, PEOPLE, PLACES, THINGS
 from .report import Figure
 
 TURNS: Final = 200
 """Of a day; nobody speaks at night."""
 DAYS_BEFORE: Final = 7
-PREFIX: Final = 4200
-"""Tokens of Assist's instructions and tools with 100 exposed entities (DESIGN, measured)."""
-KEPT: Final = 0.8
-IDLE: Final = timedelta(minutes=5)
-RESUME_TOKENS: Final = 1500
 AIM: Final = 1.1
 _MORNING: Final = 7
 _NIGHT: Final = 23
@@ -48,131 +42,6 @@ _LETTERS: Final = 15
 RECORDED_SHARE: Final = 0.37
 """Where the recordings are not at hand."""
 RECORDINGS: Final = Path(__file__).parents[3] / "shared" / "recordings"
-
-
-FACTS: Final = model_facts("gpt-realtime-2.1")
-INPUT_LIMIT: Final = FACTS.room
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Something that stands in the input: what it is, and its tokens."""
-
-    name: str
-    text: int = 0
-    audio: int = 0
-
-    @property
-    def tokens(self) -> int:
-        """All of them."""
-        return self.text + self.audio
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One turn of the day, as the history has it, and what it costs as speech."""
-
-    record: TurnRecord
-    heard: int
-    said: int
-
-
-class Way(Protocol):
-    """What the model gets with a turn."""
-
-    rebuilds: int
-
-    def ask(self, turn: Turn) -> list[Piece]:
-        """Return the whole input, in its order, with the question at its end."""
-
-
-PREFIX_PIECE: Final = Piece("prefix", text=PREFIX)
-
-
-@dataclass
-class Ours:
-    """What the product composes."""
-
-    thread: Thread
-    rebuilds: int = 0
-    _last: datetime | None = None
-    _held: list[Piece] = field(default_factory=list)
-    _told: Thread | None = None
-
-    def ask(self, turn: Turn) -> list[Piece]:
-        """Open a session where the last one is closed by now; then go on in it."""
-        at = turn.record.at
-        if self._last is None or at - self._last > IDLE:
-            self.rebuilds += 1
-            self._held = [PREFIX_PIECE, *self._recap()]
-        self._last = at
-        now = note(NOW, note_body(NOW, f"Time: {at:%A, %d %B %Y, %H:%M}\nRoom: Kitchen"))
-        self._held.append(Piece(f"now {at}", text=estimate_tokens(now.body)))
-        self._held.append(Piece(f"heard {turn.record.id}", audio=turn.heard))
-        asked = list(self._held)
-        self._held.append(Piece(f"said {turn.record.id}", audio=turn.said))
-        self.thread = _grown(self.thread, turn.record)
-        return asked
-
-    def _recap(self) -> Iterator[Piece]:
-        view = View(recap_upto=self.thread.next_number - 1)
-        composed = compose(
-            thread=self.thread,
-            entries=(),
-            now=None,
-            visible=(GLOBAL,),
-            view=view,
-            resume_tokens=RESUME_TOKENS,
-        )
-        for item in composed.desired:
-            if item.key == RECAP:
-                yield Piece(f"recap {item.digest}", text=estimate_tokens(item.body))
-
-
-@dataclass
-class FullReplay:
-    """All of the history as text, whenever a session opens."""
-
-    history: list[TurnRecord]
-    rebuilds: int = 0
-    _last: datetime | None = None
-    _held: list[Piece] = field(default_factory=list)
-
-    def ask(self, turn: Turn) -> list[Piece]:
-        """Open a session where the last one is closed by now; then go on in it."""
-        at = turn.record.at
-        if self._last is None or at - self._last > IDLE:
-            self.rebuilds += 1
-            pieces = [
-                Piece(record.id, text=estimate_tokens(turn_lines(record)))
-                for record in self.history
-            ]
-            self._held = [PREFIX_PIECE, *_newest(pieces, INPUT_LIMIT - PREFIX)]
-        self._last = at
-        self._held.append(Piece(f"heard {turn.record.id}", audio=turn.heard))
-        asked = list(self._held)
-        self._held.append(Piece(f"said {turn.record.id}", audio=turn.said))
-        self.history.append(turn.record)
-        return asked
-
-
-@dataclass
-class ServerTruncation:
-    """One session that goes on for ever, and a server that drops the oldest when it is full."""
-
-    rebuilds: int = 0
-    _held: list[Piece] = field(default_factory=list)
-
-    def ask(self, turn: Turn) -> list[Piece]:
-        """Say it into the session."""
-        heard = Piece(f"heard {turn.record.id}", audio=turn.heard)
-        if PREFIX + sum(piece.tokens for piece in (*self._held, heard)) > INPUT_LIMIT:
-            self.rebuilds += 1
-            self._held = _newest(self._held, int(KEPT * INPUT_LIMIT) - PREFIX)
-        self._held.append(heard)
-        asked = [PREFIX_PIECE, *self._held]
-        self._held.append(Piece(f"said {turn.record.id}", audio=turn.said))
-        return asked
 
 
 class Caches:
@@ -212,7 +81,7 @@ def figures() -> Iterator[Figure]:
     week, day = _lived()
     thread = Thread(key=ThreadKey("bench", GLOBAL))
     for turn in week:
-        thread = _grown(thread, turn.record)
+        thread = grown(thread, turn.record)
     recorded = recorded_share()
     yield Figure(name="cost.simulation.recorded_cache", value=round(recorded, 3), unit="share")
     server = ServerTruncation()
@@ -226,6 +95,11 @@ def figures() -> Iterator[Figure]:
     }
     for name, way in ways.items():
         yield from _told(f"cost.simulation.{name}", _spent(way, day, Caches(recorded)), day)
+        if isinstance(way, Ours):
+            cents = 100 * sum(way.summaries) / len(day)
+            full = f"cost.simulation.{name}.summaries"
+            yield Figure(name=full, value=len(way.summaries), unit="in a day")
+            yield Figure(name=f"{full}.cost", value=round(cents, 3), unit="US cents a turn")
 
 
 def recorded_share(folder: Path = RECORDINGS) -> float:
@@ -251,13 +125,11 @@ def _spent(way: Way, day: list[Turn], caches: Caches) -> Day:
 
 def _price(asked: list[Piece], shares: list[float], turn: Turn) -> float:
     """Return the dollars of one turn: its input, and what was said."""
-    prices = FACTS.prices
-    if prices is None:
-        raise OSError(f"the prices of {PRICES_AT} do not know the model")
-    dollars = turn.said * prices.audio_out
+    each = prices()
+    dollars = turn.said * each.audio_out
     for piece, share in zip(asked, shares, strict=True):
-        dollars += piece.text * ((1 - share) * prices.text_in + share * prices.text_cached)
-        dollars += piece.audio * ((1 - share) * prices.audio_in + share * prices.audio_cached)
+        dollars += piece.text * ((1 - share) * each.text_in + share * each.text_cached)
+        dollars += piece.audio * ((1 - share) * each.audio_in + share * each.audio_cached)
     return dollars / 1e6
 
 
@@ -328,20 +200,3 @@ def _turn(chance: random.Random, at: datetime) -> Turn:
         heard=Load(heard_ms=heard_ms).audio_tokens(),
         said=Load(said_ms=said_ms).audio_tokens(),
     )
-
-
-def _grown(thread: Thread, record: TurnRecord) -> Thread:
-    thread = thread.joined(record)
-    made = checkpoint(thread, RESUME_TOKENS, record.at)
-    return thread if made is None else committed(thread, made)
-
-
-def _newest(pieces: list[Piece], tokens: int) -> list[Piece]:
-    """Return the newest that fit, oldest first."""
-    kept: list[Piece] = []
-    for piece in reversed(pieces):
-        tokens -= piece.tokens
-        if tokens < 0:
-            break
-        kept.append(piece)
-    return kept[::-1]

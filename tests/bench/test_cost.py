@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from . import cost
-from .cost import Caches, Piece
+from .cost import Caches
+from .cost_ways import PREFIX, Piece
 
 
 def test_a_day_is_told_in_three_ways(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,9 +17,11 @@ def test_a_day_is_told_in_three_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, replay, server = (
         told[f"{way}.input"].value for way in ("ours", "full_replay", "server_truncation")
     )
-    assert cost.PREFIX < ours < replay < server
+    assert PREFIX < ours < replay < server
     assert told["ours.input.last_hour_by_first"].met
     assert told["ours.rebuilds"].value == told["full_replay.rebuilds"].value > 10
+    assert told["ours.summaries"].value > 1
+    assert 0 < told["ours.summaries.cost"].value < told["ours.ideal_cache"].value
     for way in ("ours", "full_replay", "server_truncation"):
         none, recorded, ideal = (
             told[f"{way}.{which}_cache"].value for which in ("no", "recorded", "ideal")

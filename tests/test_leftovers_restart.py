@@ -40,6 +40,8 @@ async def test_a_person_who_left_while_nobody_looked(
 
     await house.restart(leave)
     [issue] = await shown(hass)
+    # Whoever looks at all threads keeps none of them: most are not spoken in again soon.
+    assert house.memory.storage.thread(key) is None
     assert issue.translation_placeholders == {"name": "Anna"}
     assert await fix(hass, how, {"target": tom.id} if how == "move" else {}) == "create_entry"
     turns = house.memory.thread(key).turns

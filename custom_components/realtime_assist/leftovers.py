@@ -78,7 +78,7 @@ class Leftovers:
                 if key.scope.scope in _BOUND and not self.exists(key.scope):
                     gone |= {key.scope} if await self._async_told(key) else set()
                 if people:
-                    thread = await self._house.storage.async_load_thread(key)
+                    thread = await self._house.storage.async_glance_at_thread(key)
                     told.update(audiences(thread))
                     self._learn_speakers(thread)
             if people:

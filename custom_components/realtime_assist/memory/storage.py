@@ -110,6 +110,22 @@ class MemoryStorage:
                 self._threads.setdefault(name, Thread(key=key))
         return self._threads[name]
 
+    async def async_glance_at_thread(self, key: ThreadKey) -> Thread:
+        """Return a thread without keeping it: for who looks at all of them.
+
+        An empty one if there is none, or none that can be read: who loads it deals with that.
+        """
+        name = file_name(key)
+        async with self._lock:
+            await self._list()
+            if name in self._threads or not self._disk.index.is_unread(Kind.THREADS, name):
+                return self._threads.get(name, Thread(key=key))
+            data = await self._disk.async_read(Kind.THREADS, name)
+        try:
+            return Thread(key=key) if data is None else thread_from_dict(data)[0]
+        except ValueError:
+            return Thread(key=key)
+
     def thread(self, key: ThreadKey) -> Thread | None:
         """Return a thread as it is now; None if it was not loaded."""
         return self._threads.get(file_name(key))

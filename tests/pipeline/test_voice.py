@@ -69,7 +69,6 @@ async def test_nothing_is_announced_before_it_can_be_heard(house: Home) -> None:
     await house.until(lambda: house.kitchen.streamed)
     assert asyncio.get_running_loop().time() - began > 0.9
     wav = await house.kitchen.fetch()
-    assert asyncio.get_running_loop().time() - began < 1.5
     assert len(wav) > 31_000
     await run
     house.kitchen.tts_response_finished()

@@ -1,11 +1,12 @@
 """What is shown: the steps, in their order, each with its evidence."""
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tests.environment.catalogue import HUMAN_SPEECH
 
@@ -17,6 +18,9 @@ from .scene import Scene, Spoken
 from .server import Provider
 from .sound import Sound, converted, speak
 from .wire import Frame
+
+SUMMARY_SECONDS: Final = 60.0
+"""How long the model and then the built-in way may take."""
 
 HUMAN = Path(HUMAN_SPEECH.file or "")
 """A person says "go forward ten meters"."""
@@ -165,9 +169,23 @@ async def update(scene: Scene, told: Told) -> StepResult:
     return StepResult(step="update", ok=well, evidence=evidence)
 
 
+async def _summarised(scene: Scene) -> dict[str, Any]:
+    """Return the stored thread once it has a summary; as it is, if none comes.
+
+    The model is asked for it between two turns, and a call that comes goes first.
+    """
+    thread: dict[str, Any] = {"summary": None}
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(SUMMARY_SECONDS):
+            # A file tells nobody that it was written.
+            while not (thread := await asyncio.to_thread(scene.stored_thread))["summary"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.5)
+    return thread
+
+
 async def summary(scene: Scene, told: Told) -> StepResult:
     """Show what is stored, and what a resumed session costs beside all that was said."""
-    thread = await asyncio.to_thread(scene.stored_thread)
+    thread = await _summarised(scene)
     stored = thread["summary"]
     lines = [line["text"] for line in stored["lines"]] if stored else []
     evidence = {

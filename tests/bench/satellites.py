@@ -76,6 +76,8 @@ def figures_of(name: str, told: Told, crowd: int) -> Iterator[Figure]:
         aim=LATE_AIM_MS,
         at_most=True,
     )
+    collector = round(told["collector_ms"], 2)
+    yield Figure(name=f"{name}.collector", value=collector, unit="ms at the longest, of garbage")
     yield Figure(name=f"{name}.glitches", value=told["glitches"], unit=f"in {told['turns']} turns")
     kept = told.get("kept_mb", 0.0)
     each = told["memory_each_mb"] - kept / crowd

@@ -98,6 +98,7 @@ _CROWD: Final = Table(
         "cpu": "Processor",
         "realtime_per_core": "One core could serve",
         "loop_delay_p99.9": "Event loop late, 99.9 %",
+        "collector": "Of it Python's collector, at most",
         "glitches": "Gaps in the audio",
         "memory": "Memory",
         "memory_growth": "It grows by",

@@ -14,6 +14,7 @@ TOLD = {
     "glitches": 1,
     "late_ms": 9.0,
     "idle_late_ms": 1.5,
+    "collector_ms": 6.0,
     "memory_mb": 200.0,
     "memory_later_mb": 210.0,
     "memory_each_mb": 0.5,
@@ -28,6 +29,7 @@ def test_what_home_assistant_keeps_is_counted_apart() -> None:
     assert figures["s.cpu"].value == pytest.approx(5)
     assert figures["s.realtime_per_core"].value == pytest.approx(200)
     assert figures["s.realtime_per_core"].met
+    assert figures["s.collector"].value == pytest.approx(6)
     assert figures["s.loop_delay_p99.9"].value == pytest.approx(7.5)
 
 

@@ -5,6 +5,7 @@ Only the standard library: one of the compared programs lives in an environment 
 
 import argparse
 import asyncio
+import gc
 import json
 import resource
 import sys
@@ -74,6 +75,17 @@ class Costs:
     turns: int = 0
     glitches: int = 0
     late: list[float] = field(default_factory=list)
+    collected: float = 0.0
+    """The longest that Python looked for garbage: it looks at all there is in the process."""
+    _collecting: float = 0.0
+
+    def collecting(self, phase: str, _info: dict[str, int]) -> None:
+        """Take the time of Python's collector."""
+        now = time.perf_counter()
+        if phase == "start":
+            self._collecting = now
+        else:
+            self.collected = max(self.collected, now - self._collecting)
 
     def told(self, cpu: float, memory: float, later: float, idle: float) -> dict[str, float]:
         """Return it as JSON."""
@@ -84,6 +96,7 @@ class Costs:
             "glitches": self.glitches,
             "late_ms": 1000 * _high(self.late),
             "idle_late_ms": 1000 * idle,
+            "collector_ms": 1000 * self.collected,
             "memory_mb": memory,
             "memory_later_mb": later,
         }
@@ -155,6 +168,7 @@ class _Crowd:
         watching.cancel()
         ticking = asyncio.create_task(self.tick())
         watching = asyncio.create_task(_watch(self.costs.late))
+        gc.callbacks.append(self.costs.collecting)
         cpu, until = time.process_time(), time.perf_counter() + seconds
         spread = PERIOD_SECONDS / len(self._streams)
         lives = [
@@ -165,6 +179,7 @@ class _Crowd:
         memory = memory_mb()
         await asyncio.gather(*lives)
         cpu = time.process_time() - cpu
+        gc.callbacks.remove(self.costs.collecting)
         for task in (ticking, watching):
             task.cancel()
         return self.costs.told(cpu, memory, memory_mb(), _high(idle))

@@ -3,12 +3,13 @@
 Set up the house once, set up and unload an entry; nothing else.
 """
 
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import Platform
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HassJob, HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import ConfigType
 
@@ -52,6 +53,9 @@ async def async_setup_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEntr
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     hub.satellite_entities.start()
     entry.async_on_unload(entry.add_update_listener(_async_follow))
+    # Home Assistant unloads nothing when it stops, and cancels background tasks right after this.
+    stopping = HassJob(partial(_async_stop, hass, hub), f"{DOMAIN} stop")
+    entry.async_on_unload(hass.async_add_shutdown_job(stopping))
     async_check_pipelines(hass)
     return True
 
@@ -59,12 +63,22 @@ async def async_setup_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEntr
 async def async_unload_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> bool:
     """End the entry's turns and sessions. What was said so far stays remembered."""
     hub = entry.runtime_data
-    for subentry_id in hub.assistants:
-        await async_close_turns(hass, subentry_id)
+    await _async_end_turns(hass, hub)
     unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
     await hub.async_close()
     hub.house.leave(hub)
     return unloaded
+
+
+async def _async_stop(hass: HomeAssistant, hub: Hub) -> None:
+    """Home Assistant stops: end the entry's turns, so that they are written, and its sessions."""
+    await _async_end_turns(hass, hub)
+    await hub.async_close()
+
+
+async def _async_end_turns(hass: HomeAssistant, hub: Hub) -> None:
+    for subentry_id in hub.assistants:
+        await async_close_turns(hass, subentry_id)
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: RealtimeAssistConfigEntry) -> None:

@@ -183,8 +183,18 @@ async def test_ask_question_gets_the_words_and_no_answer(house: Home) -> None:
     assert house.records(house.kitchen) == []
 
 
-async def test_an_announcement_cuts_the_answer(house: Home) -> None:
-    """What an announcement talks over is not taken as heard."""
+async def test_an_announcement_cuts_the_answer(
+    house: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an announcement talks over is not taken as heard, from its first word on."""
+    open_meanwhile: list[object] = []
+    announce = house.kitchen.async_announce
+
+    async def note(announcement: assist_satellite.AssistSatelliteAnnouncement) -> None:
+        open_meanwhile.extend(async_open_turns(house.hass))
+        await announce(announcement)
+
+    monkeypatch.setattr(house.kitchen, "async_announce", note)
     house.replies.append(Speech("One two three four five six seven eight.", ms=12_000))
     await house.kitchen.hear(speech())
     await asyncio.sleep(1.5)
@@ -195,6 +205,7 @@ async def test_an_announcement_cuts_the_answer(house: Home) -> None:
         blocking=True,
     )
     await house.settled()
+    assert not open_meanwhile
     (announced,) = house.kitchen.announced
     stream = tts.async_get_stream(house.hass, announced.tts_token or "")
     assert stream is not None

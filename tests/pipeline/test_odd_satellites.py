@@ -99,6 +99,7 @@ async def test_two_assistants_on_one_satellite(house: Home) -> None:
     house.replies.append("At your service.")
     await house.kitchen.hear(speech(20))
     assert house.kitchen.event("tts-start")["tts_input"] == "At your service."
+    assert len(async_open_turns(house.hass)) == 1
     await house.kitchen.play()
     await house.settled()
     hub = house.entry.runtime_data

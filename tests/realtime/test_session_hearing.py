@@ -371,3 +371,22 @@ async def test_a_limit_on_a_server_that_refuses_to_commit(monkeypatch: pytest.Mo
         await speaking
         assert result.text == "Yes."
         assert len(server.sessions) == 1
+
+
+async def test_more_than_a_minute_of_sound_at_once() -> None:
+    """A satellite that sends in a moment what takes a minute to say fills no memory."""
+    brain = ScriptedBrain(default="Yes.")
+    async with LoopbackServer(brain) as server, rig(server) as house:
+        exchange = house.begin()
+        second = speech(1000)
+        for _ in range(70):
+            exchange.append(second)
+        exchange.end_of_speech(respond=True)
+        answer = await house.take(exchange)
+        assert answer.end.failure is None
+        house.close(answer)
+        assert house.session.counters["recorded_bytes"] >= 9_000 * 48
+        assert not exchange.recording.ms
+        heard = [item.audio for item in server.session.items if item.role == "user"]
+        assert 0 < sum(map(len, heard)) <= 60_000 * 48
+        assert (await house.voice_turn()).text == "Yes."

@@ -6,6 +6,7 @@ Only one account has them at a time (`assignment.py`), and they make no device o
 """
 
 import asyncio
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.components.assist_satellite import DOMAIN as SATELLITE
@@ -100,8 +101,14 @@ class SatelliteEntities:
         state, before = event.data["new_state"], event.data["old_state"]
         if before is not None and state is not None and before.state == state.state:
             return
-        entry = er.async_get(self._hass).async_get(event.data["entity_id"])
-        if entry is not None and entry.platform != DOMAIN:
+        entity_id = event.data["entity_id"]
+        entry = er.async_get(self._hass).async_get(entity_id)
+        if entry is None or entry.platform == DOMAIN:
+            return
+        if entry.domain == SATELLITE and before is not None:
+            # It only does something: nothing is decided by that for the others.
+            self._see(entry)
+        else:
             self._look_soon()
 
     @callback
@@ -115,6 +122,16 @@ class SatelliteEntities:
         """Look once everybody has heard of a change: entities that it is about are first."""
         if self._soon is None:
             self._soon = self._hass.loop.call_soon(self._look)
+
+    @callback
+    def _see(self, satellite: er.RegistryEntry) -> None:
+        """Look whether one satellite is looked after by another account now, or by nobody."""
+        if satellite.device_id is None:
+            return
+        owner = async_owner(self._hass, satellite)
+        made = _unique_ids(self._entry, satellite, self._kinds) <= self._made
+        if owner is not None and (owner == self._entry.entry_id) is not made:
+            self._look_soon()
 
     @callback
     def _stop(self) -> None:
@@ -154,6 +171,13 @@ class SatelliteEntities:
             if unique_id not in self._made:
                 self._made.add(unique_id)
                 add([kind(self._entry, satellite)], config_subentry_id=subentry_id)
+
+
+@callback
+def _unique_ids(
+    entry: ConfigEntry[Any], satellite: er.RegistryEntry, kinds: Iterable[type[SatelliteEntity]]
+) -> set[str]:
+    return {_unique_id(entry, satellite, kind.key) for kind in kinds}
 
 
 @callback

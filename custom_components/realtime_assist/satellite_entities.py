@@ -6,7 +6,6 @@ Only one account has them at a time (`assignment.py`), and they make no device o
 """
 
 import asyncio
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.components.assist_satellite import DOMAIN as SATELLITE
@@ -77,23 +76,19 @@ class SatelliteEntities:
         # Another account may have settings for a satellite now, and looks after it then.
         self._entry.async_on_unload(async_who(self._hass).subscribe(self._look))
         self._entry.async_on_unload(
-            listen(EVENT_STATE_CHANGED, self._state_changed, event_filter=self._state_decides)
+            listen(EVENT_STATE_CHANGED, self._state_changed, event_filter=self._decides)
         )
         self._entry.async_on_unload(
             listen(
                 er.EVENT_ENTITY_REGISTRY_UPDATED,
                 self._entity_changed,
-                event_filter=self._entity_decides,
+                event_filter=self._decides,
             )
         )
 
     @callback
-    def _state_decides(self, data: EventStateChangedData) -> bool:
+    def _decides(self, data: EventStateChangedData | er.EventEntityRegistryUpdatedData) -> bool:
         """Whether a pipeline was chosen, or a satellite does anything: it may use another one."""
-        return split_entity_id(data["entity_id"])[0] in (SATELLITE, Platform.SELECT)
-
-    @callback
-    def _entity_decides(self, data: er.EventEntityRegistryUpdatedData) -> bool:
         return split_entity_id(data["entity_id"])[0] in (SATELLITE, Platform.SELECT)
 
     @callback
@@ -101,8 +96,7 @@ class SatelliteEntities:
         state, before = event.data["new_state"], event.data["old_state"]
         if before is not None and state is not None and before.state == state.state:
             return
-        entity_id = event.data["entity_id"]
-        entry = er.async_get(self._hass).async_get(entity_id)
+        entry = er.async_get(self._hass).async_get(event.data["entity_id"])
         if entry is None or entry.platform == DOMAIN:
             return
         if entry.domain == SATELLITE and before is not None:
@@ -129,7 +123,7 @@ class SatelliteEntities:
         if satellite.device_id is None:
             return
         owner = async_owner(self._hass, satellite)
-        made = _unique_ids(self._entry, satellite, self._kinds) <= self._made
+        made = self._unique_ids(satellite) <= self._made
         if owner is not None and (owner == self._entry.entry_id) is not made:
             self._look_soon()
 
@@ -153,8 +147,8 @@ class SatelliteEntities:
                 continue
             owner = async_owner(self._hass, satellite)
             if owner is None or owner == self._entry.entry_id:
-                for kind in self._kinds:
-                    left.pop(_unique_id(self._entry, satellite, kind.key), None)
+                for unique_id in self._unique_ids(satellite):
+                    left.pop(unique_id, None)
             if owner == self._entry.entry_id:
                 self._make(satellite)
         for unique_id, entry in left.items():
@@ -172,12 +166,8 @@ class SatelliteEntities:
                 self._made.add(unique_id)
                 add([kind(self._entry, satellite)], config_subentry_id=subentry_id)
 
-
-@callback
-def _unique_ids(
-    entry: ConfigEntry[Any], satellite: er.RegistryEntry, kinds: Iterable[type[SatelliteEntity]]
-) -> set[str]:
-    return {_unique_id(entry, satellite, kind.key) for kind in kinds}
+    def _unique_ids(self, satellite: er.RegistryEntry) -> set[str]:
+        return {_unique_id(self._entry, satellite, kind.key) for kind in self._kinds}
 
 
 @callback

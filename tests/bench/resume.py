@@ -24,9 +24,9 @@ from custom_components.realtime_assist.memory.scopes import GLOBAL, Scope, Scope
 from custom_components.realtime_assist.memory.transcript import Said, Thread, ThreadKey, TurnRecord
 from custom_components.realtime_assist.memory.usage import estimate_tokens
 from custom_components.realtime_assist.pipeline.origin import Origin
-from custom_components.realtime_assist.realtime.replies import FirstAudio
 from tests.loopback import LoopbackServer, RealClock
 
+from .asking import ask, at
 from .home import home
 from .remembered import ACTS, DAYS, PEOPLE, PLACES, THINGS
 from .report import Figure
@@ -38,10 +38,6 @@ PLACES_BETWEEN: Final = 5
 RESTARTS: Final = 4
 AIM: Final = 1.2
 RESUME_TOKENS: Final = 1500
-SPEECH: Final = b"".join(
-    (value % 256).to_bytes() + (0x40 if value % 2 else 0xC0).to_bytes() for value in range(9_600)
-)
-"""600 ms of something loud, PCM16 at 16 kHz."""
 _OPERATIONS: Final = ("conversation.item.create", "conversation.item.delete", "session.update")
 
 
@@ -101,7 +97,7 @@ async def _measure(folder: Path, lengths: tuple[int, ...]) -> dict[int, Resumed]
                 await _warm(assistant, origin)
                 for place in range(PLACES_BETWEEN):
                     for length in lengths:
-                        where = _at(origin, f"{length}-{place}")
+                        where = at(origin, f"{length}-{place}")
                         await _resume(server, assistant, where, found[length])
     return found
 
@@ -112,7 +108,7 @@ async def _resume(
     """Speak to a satellite that nobody spoke to since the start."""
     gc.collect()
     with resumed.first.take():
-        await _ask(assistant, origin)
+        await ask(assistant, origin)
     projection = assistant.projection(origin, None)
     view = projection.fresh_view()
     if view.recap_upto == 0:
@@ -128,23 +124,9 @@ async def _resume(
     await projection.async_close()
 
 
-async def _ask(assistant: Assistant, origin: Origin) -> None:
-    """Say something, and return when the answer begins to be heard."""
-    projection = assistant.projection(origin, None)
-    exchange = projection.session.begin("turn", voice=True)
-    exchange.append(SPEECH)
-    exchange.end_of_speech(respond=True)
-    async with asyncio.timeout(30):
-        async for reply in exchange.replies():
-            if isinstance(reply, FirstAudio):
-                break
-    if exchange.record.failure is not None:
-        raise OSError(f"no answer: {exchange.record.failure.code}")
-
-
 async def _warm(assistant: Assistant, origin: Origin) -> None:
     """Let what a first turn after a start loads be loaded."""
-    await _ask(assistant, origin)
+    await ask(assistant, origin)
     await assistant.projection(origin, None).async_close()
 
 
@@ -189,16 +171,6 @@ def _renamed(thread: Thread, key: ThreadKey) -> Thread:
         summary=thread.summary,
         next_number=thread.next_number,
         last_at=thread.last_at,
-    )
-
-
-def _at(origin: Origin, device: str) -> Origin:
-    return Origin(
-        satellite=device,
-        device_id=device,
-        area_id=origin.area_id,
-        area_name=origin.area_name,
-        language=origin.language,
     )
 
 

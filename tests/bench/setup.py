@@ -19,10 +19,9 @@ from custom_components.realtime_assist.const import DOMAIN
 from custom_components.realtime_assist.hub import Assistant
 from custom_components.realtime_assist.memory.scopes import Scope, ScopeKey
 from custom_components.realtime_assist.memory.transcript import Said, Thread, ThreadKey, TurnRecord
-from custom_components.realtime_assist.pipeline.origin import Origin
-from custom_components.realtime_assist.realtime.replies import FirstAudio
 from tests.loopback import LoopbackServer, RealClock
 
+from .asking import ask, at
 from .home import home
 from .report import Figure
 from .timing import Times
@@ -37,8 +36,6 @@ SETUP_AIM: Final = 200.0
 """Milliseconds: one of the seconds that Home Assistant takes to start is shared by dozens."""
 MORE_AIM: Final = 10.0
 """Milliseconds that the stored threads may add: none of them is read."""
-SPEECH: Final = b"\x00\x40\x00\xc0" * 4_800
-"""600 ms of something loud, PCM16 at 16 kHz."""
 
 
 class Started:
@@ -114,20 +111,7 @@ async def _start(folder: Path, server: LoopbackServer, started: Started) -> None
         await assistant.hub.house.async_loaded()
         for times, device in ((started.first, _device(0)), (started.next, _device(1))):
             with times.take():
-                await _ask(assistant, _at(origin, device))
-
-
-async def _ask(assistant: Assistant, origin: Origin) -> None:
-    """Say something, and return when the answer begins to be heard."""
-    exchange = assistant.projection(origin, None).session.begin("turn", voice=True)
-    exchange.append(SPEECH)
-    exchange.end_of_speech(respond=True)
-    async with asyncio.timeout(30):
-        async for reply in exchange.replies():
-            if isinstance(reply, FirstAudio):
-                break
-    if exchange.record.failure is not None:
-        raise OSError(f"no answer: {exchange.record.failure.code}")
+                await ask(assistant, at(origin, device))
 
 
 def _device(number: int) -> str:
@@ -152,13 +136,3 @@ def _thread(key: ThreadKey) -> Thread:
         )
         thread = thread.joined(record)
     return thread
-
-
-def _at(origin: Origin, device: str) -> Origin:
-    return Origin(
-        satellite=device,
-        device_id=device,
-        area_id=origin.area_id,
-        area_name=origin.area_name,
-        language=origin.language,
-    )
